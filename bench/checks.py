@@ -39,7 +39,7 @@ class ExactCheck:
         self._pairs_path = gc.collide(
             bodies,
             pairs[: self.sample],
-            candidates="pairs",
+            tuning=gc.Tuning(candidates="pairs"),
             precision="single" if settings.precision == "single" else "double",
             backend=settings.backend,
             **common,

@@ -29,7 +29,7 @@ def rate_shape(name: str, mesh, settings: Settings, *, full: int, sample: int, b
             bodies,
             pairs[:count],
             refine=refine,
-            candidates=candidates,
+            tuning=gc.Tuning(candidates=candidates),
             resolution=resolution,
             min_properness=threshold,
             precision=settings.precision,

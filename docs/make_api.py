@@ -24,7 +24,7 @@ MADE = "<!-- made by docs/make_api.py -->"
 PAGES = (
     (
         "collisions.md", "Collisions", "Contacts of pairs of bodies, and the pairs that may meet.",
-        ("collide", "find_pairs", "BroadPhase", "Scene", "collide_trajectories", "screw_motion",
+        ("collide", "find_pairs", "BroadPhase", "Scene", "collide_trajectories", "Tuning", "screw_motion",
          "chord_error"),
     ),
     (

@@ -88,7 +88,7 @@ def walk(people=60, steps=600, backend="auto"):
             scene, place, RADII, velocity, gravity=fall, up=[0, 0, 1], step_height=STEP, riding=on,
             turning="chord", skin=0.02,
         )  # fmt: skip
-        place, fall, on = found.position, found.fall, found.ground_body
+        place, fall, on = found.position, found.fall_velocity, found.ground_body
         ways.append(place)
         stood.append(on)
     scene.close()

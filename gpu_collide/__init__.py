@@ -9,6 +9,7 @@ from gpu_collide import (
     _interrupt,  # noqa: F401, I001  first: Ctrl-C while the command imports the rest
     view,
 )
+from gpu_collide._options import Tuning
 from gpu_collide._version import __version__ as __version__
 from gpu_collide.backends import devices
 from gpu_collide.bodies.bodies import Bodies
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bodies", "BroadPhase", "Contacts", "Encounters", "FilterReport", "Kind", "Mesh", "Poses", "Recording",
-    "Scene", "Status", "TrajectoryContacts", "baselines", "batch", "chord_error", "collide",
+    "Scene", "Status", "TrajectoryContacts", "Tuning", "baselines", "batch", "chord_error", "collide",
     "collide_trajectories", "devices", "find_pairs", "load_mesh", "load_recording", "motion_difference",
     "pluecker", "screw_motion", "shapes", "sweep", "view",
 ]  # fmt: skip

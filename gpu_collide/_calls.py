@@ -1,5 +1,5 @@
-"""What stands around every call of the public interface: one error for refused memory, warnings at the
-caller's line."""
+"""Wrappers around every call of the public interface: one error for refused memory, warnings at the
+caller's line, names of earlier versions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
     _P = ParamSpec("_P")
     _R = TypeVar("_R")
+    _Rule = str | tuple[str, tuple[type, ...] | type]
 
-__all__ = ["renamed", "warn_caller", "warn_renamed", "within_memory"]
+__all__ = ["old_names", "renamed", "warn_caller", "warn_renamed", "within_memory"]
 
 _HERE = os.path.dirname(__file__) + os.sep
 
@@ -33,48 +34,81 @@ def within_memory(call: Callable[_P, _R]) -> Callable[_P, _R]:
         try:
             return call(*args, **kwargs)
         except MemoryError as error:
-            if isinstance(error, MemoryLimitError):
-                raise
-            raise MemoryLimitError(
-                f"this machine has no memory left ({str(error) or 'Python itself got none'}); ask for "
-                "a share at a time"
-            ) from error
+            raise _refused(error) from error
 
     return asked
 
 
-def renamed(**names: str | tuple[str, tuple[type, ...]]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """A decorator: keywords of earlier versions still work, with a warning that names those of today.
+def _refused(error: MemoryError) -> MemoryLimitError:
+    if isinstance(error, MemoryLimitError):
+        raise error
+    return MemoryLimitError(
+        f"this machine has no memory left ({str(error) or 'Python itself got none'}); ask for "
+        "a share at a time"
+    )
+
+
+def renamed(**names: _Rule) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """A decorator, `within_memory` as well: keywords of earlier versions still work, with a warning that
+    names those of today.
 
     `names` has for each old keyword the new one; or the new one and types, where the old keyword means
-    something else today: then only values of these types are taken for what it meant.
+    something else today: then only values of these types are taken for what it meant; or the new one and
+    a class, which has the old keyword as one of its fields.
     """
 
     def decorated(call: Callable[_P, _R]) -> Callable[_P, _R]:
         @functools.wraps(call)
         def asked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-            if not names.keys().isdisjoint(kwargs):
-                _rename(call.__name__, names, kwargs)
-            return call(*args, **kwargs)
+            if kwargs and not names.keys().isdisjoint(kwargs):
+                _rename(call.__qualname__.removesuffix(".__init__"), names, kwargs)
+            try:
+                return call(*args, **kwargs)
+            except MemoryError as error:
+                raise _refused(error) from error
 
         return asked
 
     return decorated
 
 
-def _rename(of: str, names: Mapping[str, str | tuple[str, tuple[type, ...]]], kwargs: dict[str, Any]) -> None:
+def _rename(of: str, names: Mapping[str, _Rule], kwargs: dict[str, Any]) -> None:
+    parts: dict[str, Any] = {}
     for old, rule in names.items():
         new, types = (rule, (object,)) if isinstance(rule, str) else rule
-        if old in kwargs and isinstance(kwargs[old], types):
+        if old not in kwargs:
+            continue
+        if isinstance(types, type):  # parts of one value
+            if new in kwargs:
+                raise TypeError(
+                    f"{new}: expected all in one {types.__name__}, got {old} beside it; pass "
+                    f"{new}=gc.{types.__name__}({old}=...)"
+                )
+            warn_renamed(f"{of}({old}=)", f"{new}=gc.{types.__name__}({old}=)")
+            parts.setdefault(new, (types, {}))[1][old] = kwargs.pop(old)
+        elif isinstance(kwargs[old], types):
             if new in kwargs:
                 raise TypeError(f"{new}: expected once, got {old} (its old name) as well; leave {old} out")
             warn_renamed(f"{of}({old}=)", f"{new}=")
             kwargs[new] = kwargs.pop(old)
+    kwargs.update((new, made(**given)) for new, (made, given) in parts.items())
 
 
 def warn_renamed(old: str, new: str) -> None:
     """Warn (`FutureWarning`) that a name will go, at the caller's line."""
     warn_caller(f"{old} is now called {new}; the old name works in this version only", FutureWarning)
+
+
+def old_names(module: str, names: Mapping[str, object]) -> Callable[[str], Any]:
+    """``__getattr__`` of a module: names of earlier versions are what they are called today, and warn."""
+
+    def get(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        warn_renamed(f"{module}.{name}", getattr(names[name], "__name__", ""))
+        return names[name]
+
+    return get
 
 
 def warn_caller(text: str, category: type[Warning] = RuntimeWarning) -> None:

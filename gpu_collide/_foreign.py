@@ -1,4 +1,4 @@
-"""Arrays of other libraries that lie on a GPU, read by whatever road these offer.
+"""Arrays of other libraries on a GPU, read through whichever protocol they offer.
 
 CuPy is imported only where such an array is given that has no reader of its own.
 """

@@ -1,4 +1,4 @@
-"""Ctrl-C while the command is still importing: one line and the exit code 130, no traceback.
+"""Ctrl-C while the command is still importing: one line and exit code 130, no traceback.
 
 The package imports this first. It does nothing unless this process is the command itself, and itself imports
 only what Python has loaded already: the module ``signal`` takes its time.

@@ -1,13 +1,14 @@
-"""What a query is asked besides bodies and pairs: checked once, and handed whole to whichever engine answers.
+"""The options of a query, checked once and handed as one value to whichever engine answers.
 
 The words and defaults of the public functions stand here, and nowhere else.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, get_args
+from types import NoneType
+from typing import TYPE_CHECKING, TypedDict, get_args
 
 import numpy as np
 
@@ -30,9 +31,12 @@ from gpu_collide._validate import check_bool, check_bytes, check_choice, check_p
 if TYPE_CHECKING:
     from typing import Any
 
+    from gpu_collide._types import ArrayLike
+
 __all__ = [
     "AUTO_FILTERS", "BACKENDS", "BROAD_PHASES", "CANDIDATES", "CONTACTS", "DEFAULT_BYTES", "FEATURES",
-    "FILTERS", "HITS", "MOTIONS", "Options", "PRECISIONS", "REFINE", "RESULTS",
+    "FILTERS", "HITS", "MOTIONS", "OLD_TUNING", "Options", "PRECISIONS", "QueryOptions", "REFINE",
+    "RESULTS", "StepOptions", "Tuning",
 ]  # fmt: skip
 
 BACKENDS: tuple[BackendName, ...] = get_args(BackendName)
@@ -56,8 +60,69 @@ _DEFAULT_RESOLUTION = {"exact": 2.0, "segments": 12.0, "pixels": 12.0}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
-    """Options of the public functions, under their names there; made by `checked`.
+class Tuning:
+    """How a query works. None of it ever changes a result: contacts, pairs and statuses have the same bits.
+
+    A query that does not do a part of it does not look at what is said of that.
+
+    Parameters
+    ----------
+    broad_phase : {"hierarchy", "off"}, optional
+        ``hierarchy``: pairs come from a tree of bounding volumes. ``off``: all pairs that the rules allow.
+        `find_pairs` itself then gives all of these, which is a larger superset.
+    filters : {"auto", "none"} or tuple of {"spheres", "boxes", "plane"}, optional
+        Quick tests that run before the full one, in the order given, each on the pairs left by those before
+        it: swept bounding spheres, swept boxes, a separating plane. They settle pairs that cannot touch.
+        ``auto`` runs those that pay off.
+    features : {"auto", "near", "all"}, optional
+        ``near`` tests only faces of a mesh that come close to the other body during the step, found
+        through bounding-volume trees on both sides; ``all`` whole meshes. ``auto`` is ``near`` for a pair of
+        which a mesh has more than 3,072 faces (with ``refine="pixels"`` twice as many; on ``cuda`` more than
+        8,192), or more than 1,024 and is about four times as wide as the other; and ``all`` where the search
+        for near faces turns out to cost more than it saves, as for a bolt in its nut. ``near`` does not go
+        with ``candidates="raster"``, whose rows are made of whole meshes.
+    candidates : {"auto", "raster", "pairs"}, optional
+        How pairs of features are proposed: ``pairs`` compares their boxes on the collision screen, ``raster``
+        goes through rows of pixels. ``auto`` compares boxes, unless two whole meshes have more than 1.5e11
+        pairs of edges: then rows are faster.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A word that is none of these; ``near`` with ``raster``.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> gc.Tuning(filters=["plane"]).filters, gc.Tuning().filters
+    (('plane',), ('spheres', 'boxes'))
+    """
+
+    broad_phase: BroadPhaseName = "hierarchy"
+    filters: Filters = "auto"
+    features: Features = "auto"
+    candidates: Candidates = "auto"
+
+    def __post_init__(self) -> None:
+        check_choice(self.broad_phase, "broad_phase", BROAD_PHASES)
+        object.__setattr__(self, "filters", _check_filters(self.filters))
+        check_choice(self.candidates, "candidates", CANDIDATES)
+        check_choice(self.features, "features", FEATURES)
+        if self.features == "near" and self.candidates == "raster":
+            raise ValueError(
+                "features: expected 'auto' or 'all' with candidates='raster', whose rows need whole meshes, "
+                "got 'near'"
+            )
+
+
+#: Keywords of earlier versions, as `renamed` takes them.
+OLD_TUNING: Any = {field.name: ("tuning", Tuning) for field in fields(Tuning)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(Tuning):
+    """Options of the public functions, under their names there, with those of their `Tuning`; made by
+    `checked`.
 
     A function that has only some of them leaves the others at their defaults, which it does not look at.
 
@@ -69,13 +134,10 @@ class Options:
         At most one of them; both None only where the options were not made by `checked`.
     """
 
-    broad_phase: BroadPhaseName = "hierarchy"
     filters: tuple[FilterName, ...] = AUTO_FILTERS
-    features: Features = "auto"
     report: bool = False
     motion: MotionName = "relative"
     refine: Refine = "exact"
-    candidates: Candidates = "auto"
     resolution: float | None = None
     pixel_size: float | None = None
     min_properness: float = -0.1
@@ -90,13 +152,10 @@ class Options:
     def checked(
         cls,
         *,
-        broad_phase: BroadPhaseName = "hierarchy",
-        filters: Filters = "auto",
-        features: Features = "auto",
+        tuning: Tuning | None = None,
         report: bool = False,
         motion: MotionName = "relative",
         refine: Refine = "exact",
-        candidates: Candidates = "auto",
         resolution: float | None = None,
         pixel_size: float | None = None,
         min_properness: float = -0.1,
@@ -114,29 +173,23 @@ class Options:
         TypeError, ValueError
             Naming the keyword, what was expected and what came.
         """
-        check_choice(broad_phase, "broad_phase", BROAD_PHASES)
-        filters = _check_filters(filters)
+        if not isinstance(tuning, (Tuning, NoneType)):
+            raise TypeError(f"tuning: expected gpu_collide.Tuning or None, got {type(tuning).__name__}")
         check_choice(motion, "motion", MOTIONS)
         check_choice(refine, "refine", REFINE)
-        check_choice(candidates, "candidates", CANDIDATES)
-        check_choice(features, "features", FEATURES)
         check_choice(contacts, "contacts", CONTACTS)
         check_choice(precision, "precision", PRECISIONS)
         check_choice(backend, "backend", BACKENDS)
         check_choice(results, "results", RESULTS)
-        _check_rows(candidates, features)
-        _check_motion(motion, refine, candidates)
+        _check_motion(motion, refine, "auto" if tuning is None else tuning.candidates)
         resolution, pixel_size = _check_resolution(refine, resolution, pixel_size)
         max_bytes = check_bytes(max_bytes, DEFAULT_BYTES)
         _check_properness(min_properness)
         return cls(
-            broad_phase=broad_phase,
-            filters=filters,
-            features=features,
+            **vars(Tuning() if tuning is None else tuning),
             report=check_bool(report, "report"),
             motion=motion,
             refine=refine,
-            candidates=candidates,
             resolution=resolution,
             pixel_size=pixel_size,
             min_properness=float(min_properness),
@@ -149,23 +202,25 @@ class Options:
         )
 
     @property
+    def tuning(self) -> Tuning:
+        """That part of them."""
+        return Tuning(**{field.name: getattr(self, field.name) for field in fields(Tuning)})
+
+    @property
     def first_only(self) -> bool:
         """Are only the contacts at the earliest time of each pair wanted?"""
         return self.contacts == "first"
 
-    def for_info(self) -> dict[str, Any]:
-        """What ``Contacts.info`` says of the options."""
-        return {**self._told, "filters": list(self.filters)}
-
     @cached_property
-    def _told(self) -> dict[str, Any]:
+    def told(self) -> dict[str, Any]:
+        """What ``Contacts.info`` says of the options, beside the list of ``filters``."""
         names = ("refine", "candidates", "resolution", "pixel_size", "min_properness", "check_start",
                  "contacts", "features", "motion")  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
 
 def _check_filters(filters: Any) -> tuple[FilterName, ...]:
-    """The names that the option `filters` stands for, in the order given."""
+    """The names that `filters` stands for, in the order given."""
     what = f"'auto', 'none' or a tuple of {', '.join(map(repr, FILTERS))}"
     if isinstance(filters, str):
         if filters not in ("auto", "none"):
@@ -183,15 +238,6 @@ def _check_filters(filters: Any) -> tuple[FilterName, ...]:
         if list(filters).count(name) > 1:
             raise ValueError(f"filters: expected each once, got {name!r} twice")
     return tuple(filters)
-
-
-def _check_rows(candidates: str, features: str) -> None:
-    """Refuse near faces with rows, which are made of whole meshes."""
-    if features == "near" and candidates == "raster":
-        raise ValueError(
-            "features: expected 'auto' or 'all' with candidates='raster', whose rows need whole meshes, got "
-            "'near'"
-        )
 
 
 def _check_motion(motion: str, refine: str, candidates: str) -> None:
@@ -227,3 +273,33 @@ def _check_properness(min_properness: Any) -> None:
         raise TypeError(f"min_properness: expected a number, got {type(min_properness).__name__}")
     if not -1.0 <= min_properness <= 1.0:
         raise ValueError(f"min_properness: expected a number in [-1, 1], got {min_properness}")
+
+
+class QueryOptions(TypedDict, total=False):
+    """Options of ``collide`` that ``collide_trajectories`` hands on."""
+
+    tuning: Tuning | None
+    motion: MotionName
+    refine: Refine
+    resolution: float | None
+    pixel_size: float | None
+    min_properness: float
+    contacts: ContactsWanted
+    check_start: bool
+    precision: Precision
+    backend: BackendName
+    max_bytes: int | None
+
+
+class StepOptions(QueryOptions, total=False):
+    """Options of ``collide_trajectories`` that ``Recording.collide`` hands on."""
+
+    world: ArrayLike | None
+    group: ArrayLike | None
+    mask: ArrayLike | None
+    ignore: ArrayLike | None
+    still_pairs: bool
+    max_speed: float | None
+    max_turn: float | None
+    frames_per_batch: int | None
+    report: bool

@@ -1,4 +1,4 @@
-"""Names for types in annotations: arrays, what is read as an array, and the words that options take.
+"""Types for annotations: arrays, array-like arguments, and the words that options take.
 
 Annotations use them, so most modules import this one under ``TYPE_CHECKING``; `gpu_collide._options` takes
 the choices of the options from here.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Array", "ArrayLike", "BackendName", "BoolArray", "BroadPhaseName", "Buffer", "Candidates",
     "ContactsWanted", "Features", "FilterName", "Filters", "FloatArray", "HitsWanted", "IntArray",
-    "MotionName", "Precision", "Progress", "QueryOptions", "Refine", "ResultsOn", "ShapeLike", "StepOptions",
-    "StrPath", "SupportsCudaArray", "SupportsDLPack",
+    "MotionName", "Precision", "Progress", "Refine", "ResultsOn", "ShapeLike", "StrPath",
+    "SupportsCudaArray", "SupportsDLPack",
 ]  # fmt: skip
 
 
@@ -61,36 +61,3 @@ Precision: TypeAlias = Literal["mixed", "double", "single"]
 Refine: TypeAlias = Literal["exact", "segments", "pixels"]
 HitsWanted: TypeAlias = Literal["first", "any", "all"]
 ResultsOn: TypeAlias = Literal["auto", "host", "device"]
-
-
-class QueryOptions(TypedDict, total=False):
-    """Options of ``collide`` that ``collide_trajectories`` hands on."""
-
-    broad_phase: BroadPhaseName
-    filters: Filters
-    features: Features
-    motion: MotionName
-    refine: Refine
-    candidates: Candidates
-    resolution: float | None
-    pixel_size: float | None
-    min_properness: float
-    contacts: ContactsWanted
-    check_start: bool
-    precision: Precision
-    backend: BackendName
-    max_bytes: int | None
-
-
-class StepOptions(QueryOptions, total=False):
-    """Options of ``collide_trajectories`` that ``Recording.collide`` hands on."""
-
-    world: ArrayLike | None
-    group: ArrayLike | None
-    mask: ArrayLike | None
-    ignore: ArrayLike | None
-    still_pairs: bool
-    max_speed: float | None
-    max_turn: float | None
-    frames_per_batch: int | None
-    report: bool

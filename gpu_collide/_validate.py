@@ -212,8 +212,8 @@ def as_float_array(obj: Any, name: str, shape: tuple[Any, ...] | None = None) ->
     Raises ``TypeError`` for complex, boolean, text, object or extended-precision input and ``ValueError`` for
     a wrong shape. Does not look at the values: see `check_finite`.
     """
-    if type(obj) is np.ndarray and obj.dtype is _FLOAT64 and shape is not None and shape[0] is Ellipsis:
-        if obj.shape[1 - len(shape) :] == shape[1:]:  # what comes in every step of a simulation
+    if type(obj) is np.ndarray and obj.dtype is _FLOAT64:  # what comes in every step of a simulation
+        if shape is None or (shape[0] is Ellipsis and obj.shape[1 - len(shape) :] == shape[1:]):
             return obj.copy()
     array = as_numpy(obj, name)
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:

@@ -38,7 +38,7 @@ def run(settings: Settings) -> None:
                 bodies,
                 pairs,
                 refine=refine,
-                candidates="auto" if refine == "exact" else "raster",
+                tuning=gc.Tuning(candidates="auto" if refine == "exact" else "raster"),
                 resolution=resolution,
                 min_properness=threshold,
                 precision=settings.precision,

@@ -36,9 +36,9 @@ HUGE = 200_000  # faces of a body from which on two do, and fit
 #: The ways to a result, and what they are called with.
 WAYS = {
     "auto": {},
-    "near": {"features": "near"},
-    "whole": {"features": "all", "candidates": "pairs"},
-    "rows": {"features": "all", "candidates": "raster"},
+    "near": {"tuning": gc.Tuning(features="near")},
+    "whole": {"tuning": gc.Tuning(features="all", candidates="pairs")},
+    "rows": {"tuning": gc.Tuning(features="all", candidates="raster")},
     "first": {"contacts": "first"},
 }
 LABELS = {name: name for name in WAYS} | {"fcl": "python-fcl, first"}

@@ -46,7 +46,7 @@ def _rate(report, settings, shape, bodies, pairs):
         return gc.collide(
             bodies,
             pairs,
-            filters=filters or "none",
+            tuning=gc.Tuning(filters=filters or "none"),
             report=True,  # stages are timed one by one then, in repeated calls too
             min_properness=settings.min_properness,
             precision=settings.precision,

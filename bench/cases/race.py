@@ -20,8 +20,8 @@ TILES = (1, 4, 16)
 #: Steps that are checked, half of them with contacts if there are as many.
 SAMPLE = 24
 
-_FIELDS = ("body_a", "body_b", "kind", "feature_a", "feature_b", "share", "position", "normal", "properness",
-           "local_a", "local_b", "normal_speed", "sustained")  # fmt: skip
+_FIELDS = ("body_a", "body_b", "kind", "feature_a", "feature_b", "fraction", "position", "normal",
+           "properness", "local_a", "local_b", "normal_speed", "sustained")  # fmt: skip
 
 
 def run(settings: Settings) -> None:
@@ -104,7 +104,7 @@ def check_steps(recording, poses, times, result, options, seed) -> int:
     for step in sorted(chosen):
         alone = gc.collide_trajectories(
             recording.meshes, recording.shape, poses[step : step + 2], times[step : step + 2],
-            features="all", filters="none", **options,
+            tuning=gc.Tuning(features="all", filters="none"), **options,
         )  # fmt: skip
         mine = result.of_step(step)
         for name in _FIELDS:

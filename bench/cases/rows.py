@@ -41,7 +41,8 @@ def run(settings: Settings) -> None:
 
         def call(bodies=bodies):
             return gc.collide(
-                bodies, [[0, 1]], candidates="raster", pixel_size=10.0, features="all", filters="none",
+                bodies, [[0, 1]], tuning=gc.Tuning(candidates="raster", features="all", filters="none"),
+                pixel_size=10.0,
                 precision=settings.precision, backend=settings.backend, max_bytes=1 << 33,
             ).to_numpy()  # fmt: skip
 

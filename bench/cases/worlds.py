@@ -68,7 +68,9 @@ def _beside(report, settings, size, options):
         return gc.collide(bodies, world=world, **options, **more).to_numpy()
 
     def off(**more):
-        return gc.collide(bodies, world=world, broad_phase="off", **options, **more).to_numpy()
+        return gc.collide(
+            bodies, world=world, tuning=gc.Tuning(broad_phase="off"), **options, **more
+        ).to_numpy()
 
     def by_numpy(**more):
         return gc.collide(bodies, numpy_pairs(bodies, world), **options, **more).to_numpy()
@@ -123,7 +125,9 @@ def check_worlds(bodies, world, result, options, seed) -> int:
     for k in sorted(chosen.tolist()):
         mine = np.flatnonzero((world == k) | (world == -1))
         part = gc.Bodies(bodies.meshes, bodies.shape[mine], bodies.start[mine], bodies.end[mine])
-        alone = gc.collide(part, broad_phase="off", filters="none", features="all", **options).to_numpy()
+        alone = gc.collide(
+            part, tuning=gc.Tuning(broad_phase="off", filters="none", features="all"), **options
+        ).to_numpy()
         _same(f"world {k}", result, np.flatnonzero(of == k), alone, slice(None), mine)
     return len(chosen)
 

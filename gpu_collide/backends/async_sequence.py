@@ -1,4 +1,4 @@
-"""Steps on ``cuda`` that are all enqueued at once: none is waited for, and no count is read on the way.
+"""Sequences on `cuda` that are enqueued at once: no step is waited for, and no count is read in between.
 
 A launch for as many items as a step before found is made for all that there is room for. What is no entry of
 a list is -1 there, by `Blank` or behind a `Select`, and the kernels pass over it. A list that was too short

@@ -1,4 +1,4 @@
-"""What every backend answers: the same few verbs, and the checks they share."""
+"""The interface of every backend: the same few verbs, and the checks they share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs of a backend that make, fill and read buffers, and what they share."""
+"""The verbs of a backend that create, fill and read buffers, and what they share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a backend has built: each text once per process, whoever asks first; several side by side."""
+"""The builds of a backend: each text once per process, whoever asks first; several in parallel."""
 
 from __future__ import annotations
 

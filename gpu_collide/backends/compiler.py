@@ -1,4 +1,4 @@
-"""The machine's C compiler: which one, and running it without waiting for ever."""
+"""The machine's C compiler: which one it is, and running it with a time limit."""
 
 from __future__ import annotations
 

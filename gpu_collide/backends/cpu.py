@@ -144,7 +144,7 @@ class _CpuSequence(Sequence):
     def run(self) -> bool:
         if self._by_threads or self._function is None:
             return self._run_by_threads()
-        if pool.dropped():
+        if pool.crew.dropped:
             pool.settle(None, self._written)
         begun = self._clock()
         state = _SequenceState()
@@ -247,6 +247,9 @@ class CpuBackend(Backend):
     def to_host(self, buf: Buffer) -> Array:
         return buf
 
+    def to_hosts(self, buffers: Iterable[Buffer]) -> list[Array]:
+        return list(buffers)
+
     def empty(self, shape: ShapeLike, dtype: DTypeLike) -> Buffer:
         return empty_aligned(shape, dtype, align=self._align)
 
@@ -254,7 +257,7 @@ class CpuBackend(Backend):
         return empty_aligned(shape, dtype, np.zeros, self._align)
 
     def fill(self, buf: Buffer, value: Any) -> Buffer:
-        if pool.dropped():
+        if pool.crew.dropped:
             pool.settle(None, {"buf": buf})
         buf.fill(value)
         return buf
@@ -263,7 +266,7 @@ class CpuBackend(Backend):
         fits = at is None and type(array) is np.ndarray and array.dtype == buf.dtype
         if not fits or array.shape != buf.shape:
             array = self._must_fit(buf, array, at)
-        if pool.dropped():
+        if pool.crew.dropped:
             pool.settle(None, {"buf": buf})
         try:
             buf[... if at is None else slice(at, at + array.size)] = array
@@ -274,7 +277,7 @@ class CpuBackend(Backend):
         return buf
 
     def write_all(self, writes: Iterable[tuple[Buffer, Array]]) -> None:
-        if pool.dropped():
+        if pool.crew.dropped:
             super().write_all(writes)
             return
         for buf, array in writes:

@@ -287,7 +287,7 @@ class CudaBackend(Backend):
 
     @_translating
     def lane(self) -> TransferStream:
-        """A `Lane` for copies beside the work, until `give_lane`."""
+        """A stream for copies during the work, until `give_lane`."""
         kept = self.kept.setdefault("lanes", [])
         return kept.pop() if kept else TransferStream(self._cupy)
 

@@ -1,4 +1,4 @@
-"""C text of drivers: what a thread of the processor calls to play the groups of a launch."""
+"""C text of drivers: the function that a thread calls to run the groups of a launch."""
 
 from __future__ import annotations
 

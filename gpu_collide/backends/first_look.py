@@ -1,4 +1,4 @@
-"""Whether an OpenCL driver survives its first kernel: tried in another process, since some end theirs.
+"""Whether an OpenCL driver survives its first kernel: tried in another process, since some drivers crash.
 
 PoCL builds the last of a kernel when it is first launched, with the machine's linker, and ends the process if
 that fails: without one on the path, with a broken one, or where nothing can be written.

@@ -1,4 +1,4 @@
-"""What a forked child makes anew: locks that another thread of the parent may have held, devices."""
+"""What a forked child recreates: locks that another thread of the parent may have held, and devices."""
 
 from __future__ import annotations
 

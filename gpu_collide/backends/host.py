@@ -1,4 +1,4 @@
-"""What the machine has to give: threads and memory."""
+"""The resources of the machine: threads and memory."""
 
 from __future__ import annotations
 

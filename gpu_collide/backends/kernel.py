@@ -1,4 +1,4 @@
-"""A built entry point, what may be passed to it, and a launch of it that is checked once."""
+"""A built entry point, the checks of its arguments, and a launch that is checked once."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Shared libraries of kernels for `cpu`: built by the machine's C compiler once, from then on read from the
-cache, and loaded. What is in the cache serves without a compiler too."""
+"""Shared libraries of kernels for `cpu`: built by the machine's C compiler once, then read from the cache.
+What is in the cache serves without a compiler too."""
 
 from __future__ import annotations
 

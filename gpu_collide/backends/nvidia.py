@@ -1,4 +1,4 @@
-"""What can be known of NVIDIA's hardware and driver without CuPy: for telling what to install."""
+"""NVIDIA's hardware and driver as far as they can be examined without CuPy, to advise what to install."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The threads that run a launch on ``cpu``: the one that launches, and helpers that it may call.
+"""The threads that run a launch on `cpu`: the launching one, and helpers that it may call.
 
 The launching thread takes part, and is back in Python every `TURN` microseconds, where signals are
 heeded. On Ctrl-C it leaves at once: the helpers stop before their next share, a few items later. What they
@@ -20,7 +20,7 @@ import numpy as np
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Job", "dropped", "run", "settle"]
+__all__ = ["Job", "crew", "run", "settle"]
 
 TURN = 50_000  # microseconds, after which a thread that may pause comes back from C
 ALONE = 30  # microseconds that a launch which is likely to be short has before helpers are woken
@@ -64,7 +64,7 @@ class Job:
         mine = _Mine(-1, 0, ALONE if alone else TURN)
         try:
             if helpers and not alone:
-                _pool.offer(self, helpers)
+                crew.offer(self, helpers)
             code = PAUSED
             while code == PAUSED:
                 begun = time.perf_counter()
@@ -74,17 +74,17 @@ class Job:
                 mine[2] = TURN
                 if time.perf_counter() - begun > LONG:
                     # A share took long, and others may: waiting can be interrupted, computing can not.
-                    _pool.offer(self, 1, mine)
+                    crew.offer(self, 1, mine)
                     break
                 if alone:
                     alone = False
-                    _pool.offer(self, helpers)
+                    crew.offer(self, helpers)
             if code != FINISHED:
                 self.done.acquire()
         except BaseException:
             self.counters[4] = 1  # who comes in from now on touches nothing
             if self.inside:
-                _pool.dropped.append(self)
+                crew.dropped.append(self)
             raise
         self.keep = None
 
@@ -148,26 +148,21 @@ class _Pool:
             self._jobs.put((job, mine))
 
 
-_pool = _Pool()
+crew = _Pool()
 
 
 def _new_pool() -> None:
-    global _pool
-    _pool = _Pool()
+    global crew
+    crew = _Pool()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_new_pool)  # threads do not survive a fork
 
 
-def dropped() -> list[Job]:
-    """Launches that were left by Ctrl-C, and in which there may be helpers yet."""
-    return _pool.dropped
-
-
 def settle(kernel: Any, args: dict) -> None:
     """Wait until no launch that was dropped touches what `kernel` is about to (None: all is written)."""
-    jobs = _pool.dropped
+    jobs = crew.dropped
     for job in list(jobs):
         while job.inside and job.touches(kernel, args):
             time.sleep(0.0005)
@@ -185,7 +180,7 @@ def run(handle: Any, packed: bytes, groups: int, parts: int, threads: int, keep:
     ``handle.pace`` is kept: the seconds that a part took last time. What is likely to take less than `ALONE`
     is begun without helpers: to wake one takes as long.
     """
-    if _pool.dropped:
+    if crew.dropped:
         settle(*keep)
     shares = min(parts, 1 << 30) // groups
     if groups == 1 and shares <= 1:

@@ -1,4 +1,4 @@
-"""A small kernel whose bits NumPy computes, too: a device that is listed may yet be broken."""
+"""A small kernel whose bits NumPy computes as well, since a device that is listed may be broken."""
 
 from __future__ import annotations
 

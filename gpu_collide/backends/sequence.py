@@ -1,4 +1,4 @@
-"""Steps that follow each other without a look at what the ones before found: `Backend.sequence` runs them.
+"""Sequences of launches that run without reading results in between (`Backend.sequence`).
 
 How much a step has to do may be a number that a step before wrote to a buffer. On ``cpu`` all steps are one
 call of C; elsewhere they are taken one by one, and such numbers are read where they are needed. On ``cuda``

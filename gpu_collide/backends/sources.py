@@ -1,4 +1,4 @@
-"""The kernel text: where it lies, what its files need, how they are joined into programs.
+"""The kernel text: where it is, what its files need, and how they are joined into programs.
 
 Kernels are declared once, in C. This module joins the files of ``kernels/`` into one text, with a ``#line``
 before each so that every compiler names our file and line. What the text declares is read by `declarations`.
@@ -37,7 +37,7 @@ PROGRAMS = {
         "broad_phase/b03_tree.c",
         "broad_phase/b04_pairs.c",
     ),
-    "near": ("narrow_phase/near/b05_features.c", "narrow_phase/near/b06_gather.c"),
+    "near_faces": ("narrow_phase/near/b05_features.c", "narrow_phase/near/b06_gather.c"),
     "screw": (
         "narrow_phase/frame/s01_screw.c",
         "filters/f01_spheres.c",
@@ -45,12 +45,12 @@ PROGRAMS = {
         "filters/f03_plane.c",
     ),
     "screen": ("narrow_phase/screen/screen.c",),
-    "small": ("narrow_phase/screen/screen_small.c",),
-    "first": ("narrow_phase/first/screen_first.c",),
-    "hulls": ("narrow_phase/first/screen_hulls.c",),
+    "screen_small": ("narrow_phase/screen/screen_small.c",),
+    "first_contact": ("narrow_phase/first/screen_first.c",),
+    "hull_separation": ("narrow_phase/first/screen_hulls.c",),
     "solve": ("narrow_phase/solve/s07_solve.c", "narrow_phase/contact/s08_contacts.c"),
-    "find": ("narrow_phase/solve/s07_find.c",),
-    "answer": ("narrow_phase/raster/s07_answer.c",),
+    "solve_split": ("narrow_phase/solve/s07_find.c",),
+    "solve_raster": ("narrow_phase/raster/s07_answer.c",),
     "bodies": ("narrow_phase/frame/s01_bodies.c",),
     "overlap": ("narrow_phase/overlap/s09_overlap.c",),
     "primitives": ("pluecker/p01_primitives.c",),
@@ -60,9 +60,9 @@ PROGRAMS = {
     "sweep": ("sweep/w01_first.c", "sweep/w02_all.c"),
     "characters": ("sweep/w03_planes.c", "sweep/w04_clip.c", "sweep/w05_slide.c"),
     "mesh": ("mesh/m01_patches.c", "mesh/m02_nodes.c", "mesh/m03_cones.c", "mesh/m04_order.c"),
-    "given": ("upload/g01_poses.c", "upload/g02_pairs.c", "upload/g03_select.c", "upload/g04_apart.c"),
-    "joining": ("upload/g05_join.c",),
-    "landing": ("upload/g06_casts.c", "upload/g07_landed.c", "upload/g08_turning.c"),
+    "upload": ("upload/g01_poses.c", "upload/g02_pairs.c", "upload/g03_select.c", "upload/g04_apart.c"),
+    "join_near_faces": ("upload/g05_join.c",),
+    "device_queries": ("upload/g06_casts.c", "upload/g07_results.c", "upload/g08_turning.c"),
 }
 """What is compiled together: stages that a query launches together. A stage with entry points is in one."""
 

@@ -1,4 +1,4 @@
-"""Copies from the host to a GPU that go while the GPU works: from pinned memory, on a stream of their own."""
+"""Copies from the host to a GPU during its work: from pinned memory, on a stream of their own."""
 
 from __future__ import annotations
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gpu_collide._options import Options
+from gpu_collide._calls import renamed
+from gpu_collide._options import OLD_TUNING, Options
 from gpu_collide._validate import as_numpy, check_bool, check_callable, check_choice, check_positive
 from gpu_collide._version import __version__
 from gpu_collide.batch import files
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from gpu_collide._types import ArrayLike, StepOptions, StrPath
+    from gpu_collide._options import StepOptions
+    from gpu_collide._types import ArrayLike, StrPath
     from gpu_collide.batch.engines import Engine
     from gpu_collide.batch.plan import Item, Source
     from gpu_collide.recordings.recording import Recording
@@ -93,6 +95,7 @@ class BatchSummary:
         return f"{self.recordings_done:,} of {self.recordings:,} recordings{failed}: {rows or 'nothing yet'}"
 
 
+@renamed(**OLD_TUNING)
 def collide(
     inputs: StrPath | Sequence[StrPath],
     out: StrPath,

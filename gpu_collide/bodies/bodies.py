@@ -9,7 +9,6 @@ import numpy as np
 
 from gpu_collide._validate import (
     Frozen,
-    all_true,
     as_float_array,
     as_int_array,
     as_parts,
@@ -371,7 +370,7 @@ def all_valid(bodies: Bodies) -> bool:
     """Are all poses of `bodies` poses? Looked at once."""
     found = bodies.__dict__.get("_all_valid")
     if found is None:
-        found = bodies.__dict__["_all_valid"] = all_true(bodies.valid)
+        found = bodies.__dict__["_all_valid"] = b"\0" not in bodies.valid.tobytes()
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -115,6 +116,9 @@ class Casts:
         First ball of each cluster.
     moves : (n,) bool
         Is it swept at all? The others have path zero.
+    reach : float
+        No start, path and radius of spheres is together larger; infinite where that is not known, or some
+        are not swept.
     """
 
     form: int
@@ -126,9 +130,15 @@ class Casts:
     cluster: Array
     begin: Array
     moves: Array
+    reach: float = math.inf
 
     def __len__(self) -> int:
         return len(self.start)
+
+    @property
+    def every(self) -> bool:
+        """Are all of them swept?"""
+        return self.reach < math.inf or bool(self.moves.all())
 
     def take(self, rows: Any) -> Casts:
         """Some of them; ellipsoids."""

@@ -1,4 +1,5 @@
-"""What can be done with poses: composed, inverted, joined, moved, and followed along a screw motion."""
+"""Operations on poses: composition, inversion, concatenation, displacement, and interpolation along a screw
+motion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Movers`: bodies or points that are moved one by one through a world, and `Turn`: how they turn."""
+"""`Movers`: bodies or points that move one by one through a world, and `Turn`: their rotations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Doubts about what is asked: units of length, the order of quaternions, units of time.
+"""Detection of implausible input: units of length, the order of quaternions, units of time.
 
 Each function says in a sentence what can hardly be meant, with the remedy, or None. They are asked before the
 work or behind it, never in its way: nothing here changes an answer.

@@ -1,4 +1,4 @@
-"""`Poses`: where things are and how they are turned, of many at once."""
+"""`Poses`: positions and orientations of many bodies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which bodies may be paired at all: worlds, groups and masks, ignored pairs, bodies that stand still."""
+"""Which bodies may be paired: worlds, groups and masks, ignored pairs, bodies at rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unit quaternions out of what is given for one: of nearly unit length, or a rotation matrix."""
+"""Unit quaternions from input of nearly unit length, or from rotation matrices."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What this machine has to compute on (`doctor`), and whether what it computes is right (`verify`)."""
+"""The devices of this machine (`doctor`), and whether they compute correct results (`verify`)."""

@@ -1,4 +1,4 @@
-"""From what was found on a machine to sentences that say what to do there."""
+"""Sentences that tell the user what to do, from what was found on the machine."""
 
 from __future__ import annotations
 

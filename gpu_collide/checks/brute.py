@@ -1,4 +1,4 @@
-"""Contacts by brute force: every feature against every feature, at many times, without anything that culls.
+"""Contacts by brute force: every feature against every feature, at many times, without any culling.
 
 It finds what is beyond doubt: a signed distance that changes its sign between two samples of time, well
 inside both features, on sides that face each other well. What grazes, coincides or lasts it leaves alone.

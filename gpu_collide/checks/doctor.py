@@ -1,4 +1,4 @@
-"""What is installed on this machine, what was found, what was rejected and why, and what to do about it.
+"""The installation on this machine: what was found, what was rejected and why, and what to do about it.
 
 It looks with the same functions that the library itself chooses by, so that it cannot tell another story.
 """

@@ -1,4 +1,4 @@
-"""The families of scenes that `verify` asks about: each from a seed, of about `n` pairs, movers or casts."""
+"""The families of scenes of `verify`: each is made from a seed, with about `n` pairs, movers or casts."""
 
 from __future__ import annotations
 

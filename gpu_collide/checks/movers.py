@@ -1,5 +1,5 @@
-"""Movers in a still world, judged by the reference and by brute force: none goes into anything, none stops
-before it must."""
+"""Movers in a still world, judged by the reference and by brute force: none enters an obstacle, and none
+stops too early."""
 
 from __future__ import annotations
 

@@ -27,9 +27,9 @@ EDGE = 1e-9  # of the step, of properness: what is nearer to a decision may fall
 #: Ways to the same answer: none of its bits may be another.
 WAYS = (
     {"precision": "double"},
-    {"candidates": "raster", "resolution": 2.0},
-    {"candidates": "pairs"},
-    {"features": "near", "filters": "none"},
+    {"tuning": gc.Tuning(candidates="raster"), "resolution": 2.0},
+    {"tuning": gc.Tuning(candidates="pairs")},
+    {"tuning": gc.Tuning(features="near", filters="none")},
 )
 
 

@@ -1,4 +1,4 @@
-"""One pair, asked of each backend, and its answer compared with the reference and among the backends."""
+"""One pair, computed on each backend and compared with the reference and among the backends."""
 
 from __future__ import annotations
 

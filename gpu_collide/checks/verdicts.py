@@ -1,4 +1,4 @@
-"""What the judges of the families write down."""
+"""The records that the judges of the families write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gpu-collide demo``: the main job on motions that are made up, of shapes from files or without any."""
+"""`gpu-collide demo`: contacts of generated motions, with shapes from files or without any."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gpu-collide devices``: what this machine can compute on."""
+"""`gpu-collide devices`: the devices of this machine that can be used."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _print(found: Examination, terminal: Terminal) -> None:
             for sentence in sentences:
                 terminal.say(f"  - {sentence}")
     terminal.say(f'backend "auto" takes: {found.auto or "none"}')
-    terminal.say("all is well" if found.ok else "not all is well: see above, what is to be done")
+    terminal.say("everything is fine" if found.ok else "something is wrong; see above for what to do")
 
 
 def _short(text: str) -> str:

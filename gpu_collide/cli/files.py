@@ -1,4 +1,4 @@
-"""Reading what the user hands over: mesh files and poses files. Every complaint says what was expected."""
+"""Reading the files of the user: meshes and poses. Every complaint says what was expected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The argument parser, and what happens to errors."""
+"""The argument parser, and how errors are reported."""
 
 from __future__ import annotations
 

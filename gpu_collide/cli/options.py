@@ -1,11 +1,11 @@
-"""Options that several commands share, and what they turn into."""
+"""Options that several commands share, and their conversion to arguments of queries."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gpu_collide._options import BACKENDS, CANDIDATES, MOTIONS, PRECISIONS, REFINE, Options
+from gpu_collide._options import BACKENDS, CANDIDATES, MOTIONS, PRECISIONS, REFINE, Options, Tuning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,8 +160,10 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
 
 def query_arguments(options: argparse.Namespace) -> dict[str, Any]:
     """Keyword arguments for ``gpu_collide.collide`` from parsed options."""
-    names = ("motion", "refine", "candidates", "resolution", "pixel_size", "min_properness", "check_start")
+    names = ("motion", "refine", "resolution", "pixel_size", "min_properness", "check_start")
     query = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    if hasattr(options, "candidates"):
+        query["tuning"] = Tuning(candidates=options.candidates)
     if getattr(options, "first", False):
         query["contacts"] = "first"
     return {

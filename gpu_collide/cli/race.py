@@ -355,13 +355,13 @@ def print_encounters(terminal: Terminal, met: Encounters) -> None:
     if many:
         hardest = np.argsort(-met.approach, kind="stable")[:FIRST]
         terminal.table("The hardest, by time", ENCOUNTER_COLUMNS, encounter_rows(met[hardest]))
-    terminal.say("Place and approach, length per second along the normal: of the hardest contact.")
+    terminal.say("Place and approach (length per second along the normal) are those of the hardest contact.")
     if ((met.approach < 0) & (met.contacts > 0)).any():
-        terminal.say("Below 0 the bodies separate.")
+        terminal.say("A negative approach: the bodies separate.")
     if (met.contacts == 0).any():
-        terminal.say("Without contacts: in each other all the time.")
+        terminal.say("Without contacts: they overlap all the time.")
     if met.in_touch.any():
-        terminal.say("*: in touch already; how they met is before what was looked at.")
+        terminal.say("*: already in touch when it begins; the data do not show how they met.")
     terminal.say()
 
 

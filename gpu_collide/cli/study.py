@@ -1,4 +1,4 @@
-"""``gpu-collide study``: what resolution costs, and what it buys."""
+"""`gpu-collide study`: the cost of resolution, and its benefit."""
 
 from __future__ import annotations
 

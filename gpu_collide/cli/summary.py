@@ -1,4 +1,4 @@
-"""What a batch of contacts comes to, as rows of a table."""
+"""The summary of a batch of contacts, as rows of a table."""
 
 from __future__ import annotations
 

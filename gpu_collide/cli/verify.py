@@ -1,4 +1,4 @@
-"""``gpu-collide verify``: is what this machine computes right?"""
+"""`gpu-collide verify`: does this machine compute correct results?"""
 
 from __future__ import annotations
 

@@ -130,7 +130,8 @@ def read_result(path: str) -> Any:
         raise UserError(f"{path}: not a result that can be read: {text}") from error
     if kind not in ("Contacts", "TrajectoryContacts"):
         raise UserError(
-            f"{path} holds {kind}, which no files tell of: write it by gpu_collide.view.save_result in Python"
+            f"{path} holds {kind}, which cannot be shown from files: write it in Python by "
+            "gpu_collide.view.save_result"
         )
     try:
         return getattr(gc, kind).load(path)

@@ -1,1 +1,1 @@
-"""Shapes: meshes, what they are read from, and what is known of them: edges, neighbours, planes."""
+"""Shapes: meshes, the files they are read from, and their derived data: edges, neighbours, planes."""

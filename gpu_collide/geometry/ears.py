@@ -1,4 +1,4 @@
-"""One polygon cut into triangles by clipping ears, the ear nearest to equilateral first.
+"""Triangulation of one polygon by ear clipping, the ear nearest to equilateral first.
 
 A cut by clipping ears is right if every triangle has a positive area and no two sides of the polygon cross:
 the areas then add up to a polygon that covers each place once, so nothing is covered twice and nothing lies

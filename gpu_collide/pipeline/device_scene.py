@@ -1,7 +1,8 @@
-"""What a scene keeps on a backend: tables of its meshes, poses of its bodies, the tree over them."""
+"""The state of a scene on a backend: tables of its meshes, poses of its bodies, the tree over them."""
 
 from __future__ import annotations
 
+import operator
 import time
 import weakref
 from dataclasses import dataclass
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.bodies import Bodies
 
 __all__ = ["PreparedScene", "DeviceScene", "scene_too_large"]
+
+
+_nbytes = operator.attrgetter("nbytes")
 
 
 def scene_too_large(need, max_bytes):
@@ -104,13 +108,9 @@ class DeviceScene:
     @property
     def nbytes(self):
         """Bytes that it holds."""
-        tables = sum(tables.nbytes for tables in self._tables.values())
-        placed = 0 if self._placed is None else sum(x.nbytes for x in self._placed.values())
-        tables += 0 if self._forms is None else self._forms.nbytes
-        tables += 0 if self._grounds is None else self._grounds.nbytes
-        placed += sum(x.nbytes for x in self._shifted[2].values())
-        placed += 0 if self._obstacles[1] is None else self._obstacles[1].nbytes
-        return tables + placed + self.set_bytes + (0 if self.kept.tree is None else self.kept.tree.nbytes)
+        held = [*self._tables.values(), self._forms, self._grounds, self._obstacles[1], self.kept.tree]
+        held += [*self._shifted[2].values(), *(self._placed or {}).values(), *self.sets]
+        return sum(map(_nbytes, [x for x in held if x is not None]))
 
     def left(self, max_bytes):
         """Bytes that are left of `max_bytes` to work in."""
@@ -119,7 +119,7 @@ class DeviceScene:
     @property
     def set_bytes(self):
         """Bytes of what engines keep for few pairs."""
-        return sum(few.nbytes for few in self.sets)
+        return sum(map(_nbytes, self.sets))
 
     def forget(self):
         """Take nothing for placed: whoever was at it did not get to the end."""
@@ -134,20 +134,20 @@ class DeviceScene:
 
     @property
     def forms(self):
-        """`MoverTables` of the meshes, made when first asked for."""
+        """Tables of the meshes for movers, made when first asked for."""
         if self._forms is None:
             self._forms = build_mover_tables(self.meshes, self.backend, self.precision)
         return self._forms
 
     @property
     def grounds(self):
-        """`CastTables` of the meshes, made when first asked for."""
+        """Tables of the meshes for casts, made when first asked for."""
         if self._grounds is None:
             self._grounds = build_cast_tables(self.meshes, self.backend, self.precision)
         return self._grounds
 
     def obstacles(self, bodies):
-        """`Obstacles` of the bodies as they are now."""
+        """Tables for casts of the bodies as they are now."""
         if self._obstacles[0] is not bodies:
             self._obstacles = bodies, obstacles(bodies, self.backend, self.precision)
         return self._obstacles[1]

@@ -18,9 +18,9 @@ from gpu_collide.pipeline.broad_phase.trees import BodyTree, mesh_bounds
 from gpu_collide.pipeline.device_scene import DeviceScene, scene_too_large
 from gpu_collide.pipeline.launch.launcher import Launcher
 from gpu_collide.pipeline.launch.poses import take_given
-from gpu_collide.pipeline.narrow_phase import device, plan, query
-from gpu_collide.pipeline.narrow_phase.batch import KEPT_SHARE, MOST_PAIRS, RecordedBatch
-from gpu_collide.results.contacts import Contacts, sealed
+from gpu_collide.pipeline.narrow_phase import device_batches, plan, query
+from gpu_collide.pipeline.narrow_phase.recorded_batch import KEPT_SHARE, MOST_PAIRS, RecordedBatch
+from gpu_collide.results.contacts import Contacts
 
 __all__ = ["Pipeline"]
 
@@ -90,9 +90,15 @@ class Pipeline:
         everything = self.options.broad_phase == "off"
         placed = self._given(bodies) if self.resident is None else self.resident.place(bodies)
         return broad_phase.search(
-            self.run, bodies, rules, everything=everything, own=self.options.motion == "body", tree=tree,
-            most=most, placed=placed,
-        )  # fmt: skip
+            self.run,
+            bodies,
+            rules,
+            everything=everything,
+            own=self.options.motion == "body",
+            tree=tree,
+            most=most,
+            placed=placed,
+        )
 
     def _given(self, bodies):
         """What the tree reads of bodies whose poses are on the device already; None of others."""
@@ -122,13 +128,13 @@ class Pipeline:
         run, few, self.invalid = self.run, None, None
         if self.resident is None:
             few, pairs = self._again_for(bodies, pairs)
-        elif self.kind != "cuda":  # where all pairs are recorded (`gpu_collide.pipeline.narrow_phase.device`)
+        elif self.kind != "cuda":  # where all pairs are recorded (`device_batches`)
             few, pairs = self._few_for(bodies, pairs)
         fields = None if few is None else few.collide(bodies, pairs)
         if fields is not None:
             if progress is not None and len(pairs):
                 progress(len(pairs), len(pairs))
-            return sealed(fields, self._info())
+            return Contacts.sealed(self._info(), **fields)
         stay = self._stays(bodies, pairs)
         if self.resident is None:
             prepared = self._prepare(bodies.meshes)
@@ -136,7 +142,7 @@ class Pipeline:
         else:
             prepared = self._placed(bodies)
             self._leave_room()
-        if isinstance(pairs, device.Given) and not device.serves(
+        if isinstance(pairs, device_batches.Given) and not device_batches.serves(
             self.backend, bodies, prepared.plan.asks_heights
         ):
             pairs = check_pairs(self.backend.to_host(pairs.rows), len(bodies))
@@ -181,7 +187,8 @@ class Pipeline:
         """`RecordedBatch` for few pairs, if a call of this kind was before, outside of a scene; and the
         pairs."""
         kept = self._prepared
-        if not self.again or kept is None or len(pairs) > AGAIN_PAIRS or isinstance(pairs, device.Given):
+        given = isinstance(pairs, device_batches.Given)
+        if not self.again or kept is None or len(pairs) > AGAIN_PAIRS or given:
             return None, pairs
         if not (self.backend.quick_sequences and kept.plan.may_record and self._prepared_for(bodies.meshes)):
             return None, pairs

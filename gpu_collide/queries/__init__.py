@@ -1,1 +1,1 @@
-"""The public queries: docstrings, checks, and what is made of their results."""
+"""The public queries: docstrings, checks, and the construction of results."""

@@ -1,4 +1,4 @@
-"""Other methods for comparison: what they find, what they miss, and what they cost.
+"""Other methods, for comparison: what they find, what they miss, and what they cost.
 
 Only `collide` is meant for use; these answer the same question in the classic ways, on the same motion.
 """
@@ -42,7 +42,7 @@ class BisectionResult:
     start_overlap : (p,) bool
         The solids overlap at the start; the pair was not examined any further.
     time : (p,) float64
-        Share of the step, in [0, 1]: the last time found apart before the overlap; 0 with `start_overlap`,
+        Fraction of the step, in [0, 1]: the last time found apart before the overlap; 0 with `start_overlap`,
         inf without a hit.
     tests : int
         Number of overlap tests.

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._calls import within_memory
+from gpu_collide._calls import renamed
+from gpu_collide._options import OLD_TUNING
 from gpu_collide._validate import as_numpy, check_callable, check_pairs, device_pairs
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, all_valid, check_bodies, check_motion
 from gpu_collide.bodies.rules import check_rules
-from gpu_collide.pipeline.narrow_phase.device import Given
+from gpu_collide.pipeline.narrow_phase.device_batches import Given
 from gpu_collide.queries.engine_cache import engines_of, options_of
 from gpu_collide.queries.input_warnings import warn_of_bodies
 from gpu_collide.queries.pairs import open_search, warn_of_invalid
@@ -20,18 +22,14 @@ from gpu_collide.results.report import FilterReport
 from gpu_collide.results.result import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
+    from gpu_collide._options import Tuning
     from gpu_collide._types import (
         Array,
         ArrayLike,
         BackendName,
-        BroadPhaseName,
-        Candidates,
         ContactsWanted,
-        Features,
-        Filters,
         MotionName,
         Precision,
         Progress,
@@ -40,10 +38,10 @@ if TYPE_CHECKING:
     )
     from gpu_collide.results.contacts import Contacts
 
-__all__ = ["answer", "answer_pairs", "check_given", "collide", "refuse_rules"]
+__all__ = ["answer", "answer_pairs", "check_given", "collide"]
 
 
-@within_memory
+@renamed(**OLD_TUNING)
 def collide(
     bodies: Bodies,
     pairs: ArrayLike | None = None,
@@ -53,13 +51,10 @@ def collide(
     mask: ArrayLike | None = None,
     ignore: ArrayLike | None = None,
     still_pairs: bool = False,
-    broad_phase: BroadPhaseName = "hierarchy",
-    filters: Filters = "auto",
-    features: Features = "auto",
+    tuning: Tuning | None = None,
     report: bool = False,
     motion: MotionName = "relative",
     refine: Refine = "exact",
-    candidates: Candidates = "auto",
     resolution: float | None = None,
     pixel_size: float | None = None,
     min_properness: float = -0.1,
@@ -73,9 +68,10 @@ def collide(
 ) -> Contacts:
     """Every contact between the bodies of each pair during a step.
 
-    Both bodies move from their start to their end pose, the pair on one screw motion or each body on its own,
-    as `motion` says (S. R. Buss, "Collision detection with relative screw motion", sections 4 and 10). All meetings of vertices
-    with faces and of edges with edges that face each other are found, not only the first.
+    Both bodies move from their start to their end pose; B's motion seen from A is the screw motion between
+    them (S. R. Buss, "Collision detection with relative screw motion", section 4), or what the own motions of
+    both make it (`motion`). All meetings of vertices with faces and of edges with edges that face each other
+    are found, not only the first.
 
     Parameters
     ----------
@@ -84,30 +80,19 @@ def collide(
     pairs : (p, 2) array_like of int, optional
         Rows (A, B) of body numbers; duplicates are fine. Default: the pairs of `find_pairs`, A < B, in
         lexicographic order, which the result holds as ``pairs``.
-    world, group, mask, ignore, still_pairs, broad_phase
-        Which pairs the broad phase makes, as in `find_pairs`; not together with `pairs`. The contacts are the
-        same with ``broad_phase="off"``, which takes all pairs that the rules allow.
-    filters : {"auto", "none"} or tuple of {"spheres", "boxes", "plane"}, optional
-        Quick tests that run before the full one, in the order given, each on the pairs left by those before
-        it: swept bounding spheres, swept boxes, a separating plane. They settle pairs that cannot touch; the
-        contacts are the same bits. ``auto`` runs those that pay off.
-    features : {"auto", "near", "all"}, optional
-        ``near`` tests only faces of a mesh that come close to the other body during the step, found
-        through bounding-volume trees on both sides; ``all`` at whole meshes. The contacts are the same bits.
-        ``auto`` is ``near`` for a pair of which a mesh has more than 3,072 faces (with ``refine="pixels"``
-        twice as many; on ``cuda`` more than 8,192), or more than 1,024 and is about four times as wide as
-        the other; and ``all`` where the search for near faces turns out to cost more than it saves, as for
-        a bolt in its nut. ``near`` does not go with ``candidates="raster"``, whose rows are made of whole
-        meshes.
+    world, group, mask, ignore, still_pairs
+        Which pairs the broad phase makes, as in `find_pairs`; not together with `pairs`.
+    tuning : Tuning, optional
+        How the work is done: broad phase, filters, near faces, candidates. It never changes a result.
     report : bool, optional
         Count and time the tests: see `Contacts.report`.
     motion : {"relative", "body"}, optional
-        ``relative``: B moves, as A sees it, along the screw motion between their relative poses. If both
-        turn, neither body moves so: `motion_difference` tells how far apart the two are. ``body``: each body
-        moves by itself, along the screw between its own two poses, or straight on and spinning
-        (`Bodies.from_velocities`, which needs it); where they are is `Bodies.poses_at`. Where both are one
-        screw, as with one body still, the contacts are the same bits. ``body`` goes with ``refine="exact"``
-        and not with ``candidates="raster"``.
+        ``relative``: a pair moves on the screw of its relative poses, which is neither body's own if both
+        turn, nor the same in another pair: `motion_difference` tells how far apart the two are. ``body``:
+        each body moves on its own motion, alike in every pair: along the screw between its two poses, or
+        straight on and spinning if it was made by `Bodies.from_velocities`; `Bodies.poses_at` has where it
+        is. Where both are the same, within rounding, so are the bits. ``body`` takes ``refine="exact"``, and
+        about twice as long for bodies that turn by 20 to 45 degrees.
     refine : {"exact", "segments", "pixels"}, optional
         ``exact`` solves for times to rounding and misses nothing, and is the fastest on a CPU. ``segments``
         takes edges for straight pieces between the rows of the screen and interpolates the times at which
@@ -115,10 +100,6 @@ def collide(
         that share pixels meet, once a pair of edges and at the earliest; of contacts that share the pixel of
         a vertex the one of highest properness is reported, which may be a neighbour of the exact one
         (docs/decisions/0015).
-    candidates : {"auto", "raster", "pairs"}, optional
-        How pairs of features are proposed: ``pairs`` compares their boxes on the collision screen, ``raster``
-        goes through rows of pixels. The result is the same bits, in every mode. ``auto`` compares boxes,
-        unless two whole meshes have more than 1.5e11 pairs of edges: then rows are faster.
     resolution : float, optional
         Rows (pixels) per typical short edge, the 10th percentile of both bodies' edge lengths. Default 2 for
         ``exact``, where it changes speed only, 12 for the others. Rows are never thinner than eight times the
@@ -186,7 +167,8 @@ def collide(
 
     Trouble with one pair is its ``status``, not an exception: INVALID_INPUT for a pose that is not rigid or
     not finite, UNRESOLVED if an iteration cap was hit (what was found is kept), or if the motion is too long
-    for the precision and the bodies may meet on it (no contacts then; if they cannot meet, it is a MISS).
+    for the precision, or a body spins by more than some 160 revolutions, and the bodies may meet on it (no
+    contacts then; if they cannot meet, it is a MISS).
 
     Solids overlap if they go into each other by more than 1e-7 of the size of the pair, the larger bounding
     radius (``single``: 1e-4); less is touch. They do if a surface goes through the other, or if a part of one
@@ -219,20 +201,17 @@ def collide(
     if pairs is None or still_pairs is not False or any(rule is not None for rule in told):
         rules = check_rules(len(bodies), *told, still_pairs)
     options = options_of(
-        broad_phase=broad_phase, filters=filters, features=features, report=report, motion=motion,
-        refine=refine, candidates=candidates, resolution=resolution, pixel_size=pixel_size,
+        tuning=tuning, report=report, motion=motion, refine=refine, resolution=resolution,
+        pixel_size=pixel_size,
         min_properness=min_properness, contacts=contacts, check_start=check_start, precision=precision,
         backend=backend, max_bytes=max_bytes, results=results,
     )  # fmt: skip
     if progress is not None:
         check_callable(progress, "progress")
     if pairs is not None:
-        if rules is not None or options.broad_phase != "hierarchy":
-            refuse_rules({
-                "world": world, "group": group, "mask": mask, "ignore": ignore,
-                "still_pairs": (rules is not None and rules.still_pairs) or None,
-                "broad_phase": None if options.broad_phase == "hierarchy" else options.broad_phase,
-            })  # fmt: skip
+        if rules is not None:
+            _refuse_rules(world=world, group=group, mask=mask, ignore=ignore,
+                          still_pairs=rules.still_pairs or None)  # fmt: skip
         pairs = check_given(pairs, len(bodies))
     check_motion(bodies, options.motion)
     engines = engines_of(get_backend(options.backend, options.precision))
@@ -284,7 +263,7 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
     options = engine.options
     found = engine.collide(bodies, pairs, progress)
     info = found.info  # of a result that nobody else has yet
-    info.update(options.for_info())
+    info.update(options.told, filters=list(options.filters))
     if bodies.worlds is not None:
         info["worlds"] = bodies.worlds
     if bodies.named:
@@ -294,14 +273,14 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
         info.update(broad_phase=options.broad_phase, invalid_bodies=pairs.report.invalid_bodies)
         if found.report is not None:
             info["report"] = FilterReport([pairs.report.filter_row(), *found.report]).to_dict()
-    if invariants.enabled():
+    if "GPU_COLLIDE_CHECK" in os.environ and invariants.enabled():
         asked = {name: getattr(options, name) for name in ("min_properness", "motion", "precision", "refine")}
         here = found.to_numpy()
         invariants.ensure(here, bodies, here.pairs, contacts=options.contacts, **asked)
     return found
 
 
-def refuse_rules(named: Mapping[str, Any]) -> None:
+def _refuse_rules(**named: Any) -> None:
     """Raise if anything was said of which pairs to make (what is not None), though the caller gives them."""
     given = [name for name, value in named.items() if value is not None]
     if given:

@@ -4,7 +4,7 @@ An engine is made for one `Options` value, which it has as ``options``, and offe
 
 - ``about()``: backend, device and precision, as ``info`` tells them;
 - ``tree_bytes(n)``: bytes of a tree over `n` bodies;
-- ``hold(meshes, shape)``: what a scene keeps where it works (a `Resident`), or None;
+- ``hold(meshes, shape)``: what a scene keeps where it works (a `DeviceScene`), or None;
 - ``search(bodies, rules, tree=None, most=None)``: the pairs that may meet, counted, with ``total``,
   ``starts``, ``complete``, ``likely``, ``tree``, ``report`` and ``blocks``;
 - ``collide(bodies, pairs, progress=None)``: `Contacts` of pairs, or of such a search;

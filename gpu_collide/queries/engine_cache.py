@@ -1,30 +1,29 @@
-"""What is remembered of questions, by a `Scene` and of calls without one: asking again costs little."""
+"""Caches of a `Scene` and of calls without one, which make repeated queries cheap."""
 
 from __future__ import annotations
 
 import operator
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_collide._options import Options
 from gpu_collide._validate import as_numpy, check_pairs, owned
-from gpu_collide.pipeline.narrow_phase.batch import MOST_PAIRS
+from gpu_collide.pipeline.narrow_phase.recorded_batch import MOST_PAIRS
 from gpu_collide.queries.engine import engine_on
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable
+    from typing import Any, ParamSpec, TypeVar
+
+    _P = ParamSpec("_P")
+    _R = TypeVar("_R")
 
 __all__ = [
-    "MOST_ENGINES",
-    "CheckedPairs",
-    "EngineCache",
-    "IdleEngines",
-    "ReentrancyGuard",
-    "engines_of",
-    "options_of",
-]
+    "MOST_ENGINES", "CheckedPairs", "EngineCache", "IdleEngines", "ReentrancyGuard", "engines_of",
+    "options_of", "remembered",
+]  # fmt: skip
 
 #: Combinations of options for which an engine is kept, with what it has learnt of the room that it needs.
 MOST_ENGINES = 16
@@ -117,19 +116,22 @@ def engines_of(backend: Any) -> IdleEngines:
     return backend.kept.setdefault("idle engines", IdleEngines(backend)) if engines is None else engines
 
 
-def options_of(**named: Any) -> Options:
-    """`Options.checked`, remembered for the last values."""
-    values = tuple(named.values())
-    try:
-        hash(values)
-    except TypeError:  # a list of filters
-        return Options.checked(**named)
-    return _remembered(tuple(named), *values)
+def remembered(check: Callable[_P, _R]) -> Callable[_P, _R]:
+    """`check`, a function of values alone, remembered for the last values that never change."""
+    kept = lru_cache(maxsize=64, typed=True)(check)  # 1 is not True, though it equals it
+
+    @wraps(check)
+    def asked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            hash((args, *kwargs.values()))
+        except TypeError:  # a list, an array
+            return check(*args, **kwargs)
+        return kept(*args, **kwargs)  # type: ignore[arg-type]
+
+    return asked
 
 
-@lru_cache(maxsize=64, typed=True)  # 1 is not True, though it equals it
-def _remembered(names: tuple[str, ...], *values: Any) -> Options:
-    return Options.checked(**dict(zip(names, values, strict=True)))
+options_of = remembered(Options.checked)
 
 
 class CheckedPairs:

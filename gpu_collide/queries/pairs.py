@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._calls import warn_caller, within_memory
-from gpu_collide._options import Options
+from gpu_collide._calls import renamed, warn_caller, within_memory
+from gpu_collide._options import OLD_TUNING, Options
 from gpu_collide._validate import first_few, how_many
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gpu_collide._types import Array, ArrayLike, BackendName, BroadPhaseName, MotionName, Precision
+    from gpu_collide._options import Tuning
+    from gpu_collide._types import Array, ArrayLike, BackendName, MotionName, Precision
     from gpu_collide.bodies.rules import Rules
 
 __all__ = [
@@ -51,7 +52,7 @@ MANY_PAIRS = 20_000_000  # beyond which collide warns: a crowd, or rules that we
 _BLOCK = 1 << 24  # pairs filled at a time
 
 
-@within_memory
+@renamed(broad_phase=OLD_TUNING["broad_phase"])
 def find_pairs(
     bodies: Bodies,
     *,
@@ -60,8 +61,8 @@ def find_pairs(
     mask: ArrayLike | None = None,
     ignore: ArrayLike | None = None,
     still_pairs: bool = False,
-    broad_phase: BroadPhaseName = "hierarchy",
     motion: MotionName = "relative",
+    tuning: Tuning | None = None,
     precision: Precision = "mixed",
     backend: BackendName = "auto",
     max_bytes: int | None = None,
@@ -83,10 +84,10 @@ def find_pairs(
     still_pairs : bool, optional
         Also pair bodies that both stand still: equal positions, and equal unit quaternions up to their sign,
         at start and end.
-    broad_phase : {"hierarchy", "off"}, optional
-        ``hierarchy``: a tree of bounding volumes. ``off``: all pairs that the rules above allow.
     motion : {"relative", "body"}, optional
-        How the bodies of a pair move, as in `collide`: take the same there. Bodies that spin need ``"body"``.
+        How bodies move, as in `collide`: pairs for one need not hold those that meet by the other.
+    tuning : Tuning, optional
+        Its `broad_phase` counts: a tree of bounding volumes, or all pairs that the rules above allow.
     precision : {"mixed", "double", "single"}, optional
         Of the bounds, which are padded by their own rounding; ``single`` is for devices without float64.
     backend : {"auto", "cpu", "opencl", "cuda", "reference"}, optional
@@ -109,9 +110,11 @@ def find_pairs(
 
     Notes
     -----
-    With ``motion="body"`` the boxes that both bodies sweep must meet. Else the motion of a pair is the screw
-    motion of one body seen from the other. If one stands still, that is the
-    other's own motion, and the boxes that both sweep must meet. If both move, their swept boxes say nothing:
+    With ``motion="body"`` the boxes that both sweep must meet.
+
+    Else the motion of a pair is the screw motion of one body seen from the other. If one stands still, that
+    is the other's own motion, and the boxes that both sweep must meet. If both move, their swept boxes say
+    nothing:
     two bodies far apart that both turn half round pass through each other's place, seen from one another.
     Then the straight paths of both centres must come near each other, the nearer the less the bodies turn;
     bodies that turn by a quarter and more in a step are hardly ever separated.
@@ -129,8 +132,8 @@ def find_pairs(
     check_bodies(bodies)
     return BroadPhase(
         len(bodies), world=bodies.world if world is None else world, group=group, mask=mask, ignore=ignore,
-        still_pairs=still_pairs, broad_phase=broad_phase, motion=motion, precision=precision,
-        backend=backend, max_bytes=max_bytes,
+        still_pairs=still_pairs, motion=motion, tuning=tuning, precision=precision, backend=backend,
+        max_bytes=max_bytes,
     ).find_pairs(bodies)  # fmt: skip
 
 
@@ -144,7 +147,7 @@ class BroadPhase:
     Parameters
     ----------
     n_bodies : int
-    world, group, mask, ignore, still_pairs, broad_phase, motion, precision, backend, max_bytes
+    world, group, mask, ignore, still_pairs, motion, tuning, precision, backend, max_bytes
         As in `find_pairs`.
 
     Attributes
@@ -169,6 +172,7 @@ class BroadPhase:
     1 True
     """
 
+    @renamed(broad_phase=OLD_TUNING["broad_phase"])
     def __init__(
         self,
         n_bodies: int,
@@ -178,8 +182,8 @@ class BroadPhase:
         mask: ArrayLike | None = None,
         ignore: ArrayLike | None = None,
         still_pairs: bool = False,
-        broad_phase: BroadPhaseName = "hierarchy",
         motion: MotionName = "relative",
+        tuning: Tuning | None = None,
         precision: Precision = "mixed",
         backend: BackendName = "auto",
         max_bytes: int | None = None,
@@ -191,7 +195,7 @@ class BroadPhase:
         check_count(int(n_bodies), "n_bodies")
         self._rules = check_rules(int(n_bodies), world, group, mask, ignore, still_pairs)
         options = Options.checked(
-            broad_phase=broad_phase, motion=motion, precision=precision, backend=backend, max_bytes=max_bytes
+            motion=motion, tuning=tuning, precision=precision, backend=backend, max_bytes=max_bytes
         )
         self._engine = engine_on(get_backend(options.backend, options.precision, ("bvh",)), options)
         self._tree_bytes = self._engine.tree_bytes(self._rules.n)
@@ -205,7 +209,7 @@ class BroadPhase:
     def __reduce__(self) -> Any:
         """Copies, and what comes out of a pickle, are searches of their own, with no tree yet."""
         options = self._engine.options
-        names = ("broad_phase", "motion", "precision", "backend", "max_bytes")
+        names = ("motion", "tuning", "precision", "backend", "max_bytes")
         keywords = {**self._rules.arguments(), **{name: getattr(options, name) for name in names}}
         return partial(type(self), **keywords), (self._rules.n,)
 

@@ -1,4 +1,4 @@
-"""Bodies that stand still in each other along trajectories: pairs that no step tests, told from one look."""
+"""Bodies at rest inside each other along trajectories: pairs that no step tests, found by a single test."""
 
 from __future__ import annotations
 

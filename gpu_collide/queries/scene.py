@@ -1,42 +1,38 @@
-"""`Scene`: bodies that are asked about again and again, prepared once."""
+"""`Scene`: bodies for repeated queries, prepared once."""
 
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._calls import within_memory
-from gpu_collide._options import Options
+from gpu_collide._calls import renamed, within_memory
+from gpu_collide._options import OLD_TUNING, Options
 from gpu_collide._validate import as_int_array, check_callable, device_pairs, how_many
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.bodies.bodies import Bodies, check_motion
 from gpu_collide.bodies.poses import Poses, as_poses
 from gpu_collide.bodies.rules import check_rules
-from gpu_collide.queries.collide import answer, answer_pairs, refuse_rules
+from gpu_collide.queries.collide import answer, answer_pairs
 from gpu_collide.queries.input_warnings import warn_of_bodies
 from gpu_collide.queries.pairs import all_pairs, check_count, open_search, warn_of_invalid
 from gpu_collide.queries.scene_cache import SceneCache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from gpu_collide._options import Tuning
     from gpu_collide._types import (
         ArrayLike,
         BackendName,
-        BroadPhaseName,
-        Candidates,
         ContactsWanted,
-        Features,
-        Filters,
         MotionName,
         Precision,
         Progress,
@@ -250,13 +246,13 @@ class Scene:
         return poses
 
     # -- questions -------------------------------------------------------------------------------------------
-    @within_memory
-    def find_pairs(self, *, broad_phase: BroadPhaseName = "hierarchy") -> NDArray[np.int32]:
+    @renamed(broad_phase=OLD_TUNING["broad_phase"])
+    def find_pairs(self, *, tuning: Tuning | None = None) -> NDArray[np.int32]:
         """Pairs of the bodies that may meet during the step, as `gpu_collide.find_pairs` has them.
 
         Parameters
         ----------
-        broad_phase : {"hierarchy", "off"}, optional
+        tuning : Tuning, optional
 
         Returns
         -------
@@ -271,7 +267,7 @@ class Scene:
             There are more pairs than `max_bytes` holds beside the scene.
         """
         with self._lock:
-            bodies, engine = self._now(), self._kept.engines.of(broad_phase=broad_phase)
+            bodies, engine = self._now(), self._kept.engines.of(tuning=tuning)
             with self._kept.work:
                 pairs, self._report = all_pairs(
                     engine, bodies, self._rules, self._kept.tree, self._kept.beside_tree
@@ -280,17 +276,14 @@ class Scene:
         warn_of_invalid(bodies, invalid)
         return pairs
 
-    @within_memory
+    @renamed(**OLD_TUNING)
     def collide(
         self,
         pairs: ArrayLike | None = None,
         *,
-        broad_phase: BroadPhaseName = "hierarchy",
-        filters: Filters = "auto",
-        features: Features = "auto",
+        tuning: Tuning | None = None,
         report: bool = False,
         refine: Refine = "exact",
-        candidates: Candidates = "auto",
         resolution: float | None = None,
         pixel_size: float | None = None,
         min_properness: float = -0.1,
@@ -305,8 +298,8 @@ class Scene:
         ----------
         pairs : (p, 2) array_like of int, optional
             Bodies to look at; the rules of the scene do not apply to them. Default: those of the broad phase.
-        broad_phase, filters, features, report, refine, candidates, resolution, pixel_size, min_properness, \
-contacts, check_start, results, progress
+        tuning, report, refine, resolution, pixel_size, min_properness, contacts, check_start, results, \
+progress
             As in `gpu_collide.collide`. `progress` may not ask the scene.
 
         Returns
@@ -330,15 +323,12 @@ contacts, check_start, results, progress
         with self._lock:
             bodies, kept = self._now(), self._kept
             engine = kept.engines.of(
-                broad_phase=broad_phase, filters=filters, features=features, report=report, refine=refine,
-                candidates=candidates, resolution=resolution, pixel_size=pixel_size,
+                tuning=tuning, report=report, refine=refine, resolution=resolution, pixel_size=pixel_size,
                 min_properness=min_properness, contacts=contacts, check_start=check_start, results=results,
             )  # fmt: skip
             if progress is not None:
                 check_callable(progress, "progress")
             if pairs is not None:
-                if broad_phase != "hierarchy":
-                    refuse_rules({"broad_phase": broad_phase})
                 there = None if type(pairs) is np.ndarray else device_pairs(pairs)
                 asked = kept.pairs.of(pairs) if there is None else there
                 with kept.work:
@@ -371,31 +361,33 @@ contacts, check_start, results, progress
         with self._lock, self._kept.work:
             return self._kept.prepared(self._now(), self._rules)
 
-    @contextmanager
-    def still(self) -> Iterator[tuple[Bodies, Any, Any]]:
-        """The scene as a world that stands still, for a method of its own, while nobody else asks it
-        anything: the bodies, the rules, and what is kept on the backend (`Resident`; None on ``reference``).
+    def hold(self, still: bool = False) -> tuple[Bodies, Any, SceneCache]:
+        """The bodies, the rules, and what is kept, for a method of its own; nobody else asks the scene
+        anything until `let_loose`.
 
         Raises
         ------
         ValueError
-            The scene has no poses yet, moves, or is closed.
+            The scene has no poses yet, is closed, or moves though it has to be `still`.
         """
-        with self.held() as held:
-            if held[0].start is not held[0].end:
+        self._lock.acquire()
+        try:
+            bodies, kept = self._now(), self._kept
+            if still and bodies.start is not bodies.end:
                 raise ValueError(
                     "obstacles: expected a Scene at rest, got one that moves; call its update(poses) "
                     "without end"
                 )
-            yield held
+            kept.work.__enter__()
+        except BaseException:
+            self._lock.release()
+            raise
+        return bodies, self._rules, kept
 
-    @contextmanager
-    def held(self) -> Iterator[tuple[Bodies, Any, Any]]:
-        """`still` of a scene that may move as well."""
-        with self._lock:
-            bodies = self._now()
-            with self._kept.work:
-                yield bodies, self._rules, self._kept.resident
+    def let_loose(self) -> None:
+        """The end of `hold`."""
+        self._kept.work.__exit__()
+        self._lock.release()
 
     @property
     def bodies(self) -> Bodies | None:

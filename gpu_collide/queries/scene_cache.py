@@ -57,6 +57,15 @@ class SceneCache:
         self.engines = EngineCache(backend, self.resident, self.fixed)
         self.pairs = CheckedPairs(len(bodies))
         self.work = ReentrancyGuard()
+        self._methods: dict[Any, Any] = {}
+
+    def method(self, make: Any) -> Any:
+        """The engine of another method, as `Obstacles` takes it; made when it is first asked for."""
+        engine = self._methods.get(make)
+        if engine is None:
+            engine = make(self.backend, self.options.precision, self.options.max_bytes)
+            self._methods[make] = engine
+        return engine
 
     @property
     def fixed(self) -> dict[str, Any]:
@@ -97,6 +106,7 @@ class SceneCache:
         if self.work.taken:
             self.work = ReentrancyGuard()
             self.engines.forget()
+            self._methods.clear()
             self.tree.take()
             if self.resident is not None:
                 self.resident.forget()
@@ -104,4 +114,5 @@ class SceneCache:
     def let_go(self) -> None:
         """Keep nothing any more."""
         self.resident, self.tree = None, KeptTree()
+        self._methods.clear()
         self.engines, self.pairs = EngineCache(self.backend, None, {}), CheckedPairs(0)

@@ -1,4 +1,4 @@
-"""`collide_trajectories`: every contact of bodies that are known by their poses at many times."""
+"""`collide_trajectories`: every contact between bodies whose poses are given at many times."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from gpu_collide._calls import within_memory
-from gpu_collide._options import Options
+from gpu_collide._calls import renamed
+from gpu_collide._options import OLD_TUNING, Options
 from gpu_collide._validate import (
     as_float_array,
     as_int_array,
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from gpu_collide._types import ArrayLike, Progress, QueryOptions
+    from gpu_collide._options import QueryOptions, StepOptions
+    from gpu_collide._types import ArrayLike, Progress
 
 __all__ = ["collide_trajectories"]
 
@@ -50,18 +51,9 @@ def collide_trajectories(
     times: ArrayLike,
     *,
     static: Bodies | Mesh | None = None,
-    world: ArrayLike | None = None,
-    group: ArrayLike | None = None,
-    mask: ArrayLike | None = None,
-    ignore: ArrayLike | None = None,
-    still_pairs: bool = False,
-    max_speed: float | None = None,
-    max_turn: float | None = None,
-    frames_per_batch: int | None = None,
     stream: Literal[False] = False,
     progress: Progress | None = None,
-    report: bool = False,
-    **options: Unpack[QueryOptions],
+    **options: Unpack[StepOptions],
 ) -> TrajectoryContacts: ...
 
 
@@ -73,22 +65,13 @@ def collide_trajectories(
     times: ArrayLike,
     *,
     static: Bodies | Mesh | None = None,
-    world: ArrayLike | None = None,
-    group: ArrayLike | None = None,
-    mask: ArrayLike | None = None,
-    ignore: ArrayLike | None = None,
-    still_pairs: bool = False,
-    max_speed: float | None = None,
-    max_turn: float | None = None,
-    frames_per_batch: int | None = None,
     stream: Literal[True],
     progress: Progress | None = None,
-    report: bool = False,
-    **options: Unpack[QueryOptions],
+    **options: Unpack[StepOptions],
 ) -> Iterator[TrajectoryContacts]: ...
 
 
-@within_memory
+@renamed(**OLD_TUNING)
 def collide_trajectories(
     meshes: Mesh | Sequence[Mesh],
     shape: ArrayLike | None,
@@ -157,7 +140,7 @@ def collide_trajectories(
     report : bool, optional
         Count what the broad phase and the filters let through: ``.report`` of the result.
     **options
-        Handed to `collide`: ``motion``, ``min_properness``, ``contacts``, ``filters``, ``backend``,
+        Handed to `collide`: ``motion``, ``min_properness``, ``contacts``, ``tuning``, ``backend``,
         ``max_bytes``, ...
 
     Returns
@@ -242,7 +225,7 @@ def check_step_options(
     **options: Any,
 ) -> tuple[float | None, float | None, int | None, Options]:
     """Options that are no matter of the bodies, checked: how fast, how far, and those of `collide`."""
-    known = {field.name for field in fields(Options)}
+    known = {"tuning", *(field.name for field in fields(Options))} - OLD_TUNING.keys()
     for name in options:
         if name == "pairs":
             raise TypeError(

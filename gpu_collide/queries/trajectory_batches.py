@@ -1,4 +1,4 @@
-"""Steps of trajectories, batch by batch: which bodies take part, and what their contacts are along time."""
+"""Steps of trajectories in batches: which bodies take part, and their contacts over time."""
 
 from __future__ import annotations
 
@@ -278,14 +278,14 @@ class TrajectoryBatches:
                          "local_b", "sustained", *(PART_FIELDS if found.part_a is not None else ()))
         }  # fmt: skip
         counts = np.diff(found.contact_start)[rows]
-        share = found.time[kept]
+        fraction = found.time[kept]
         return {
             **fields,
             "step": first + at[of],
             "body_a": number[a[of]],
             "body_b": number[b[of]],
-            "share": share,
-            "time": absolute(share, start, end),
+            "fraction": fraction,
+            "time": absolute(fraction, start, end),
             "time_end": absolute(found.time_end[kept], start, end),
             "normal_speed": found.normal_speed[kept] / (end - start),
             "pairs": pairs,
@@ -304,7 +304,7 @@ def _with_pairs(pairs: Array, contact_start: Array, more: Array) -> dict[str, Ar
     return {"pairs": both[order], "contact_start": start}
 
 
-def absolute(share: Array, start: Array, end: Array) -> Array:
-    """Times of shares of steps: never past the end of the step by rounding, `inf` where the share is."""
-    time = start + share * (end - start)
-    return np.where(share <= 1.0, np.minimum(time, end), time)
+def absolute(fraction: Array, start: Array, end: Array) -> Array:
+    """Times of fractions of steps: never past the step's end by rounding, `inf` where the fraction is."""
+    time = start + fraction * (end - start)
+    return np.where(fraction <= 1.0, np.minimum(time, end), time)

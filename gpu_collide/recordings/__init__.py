@@ -1,4 +1,4 @@
-"""Recorded trajectories from files: load one, then ask it for its contacts."""
+"""Recorded trajectories from files: load one, then query its contacts."""
 
 from gpu_collide.recordings.recording import Recording, load_recording
 

@@ -1,4 +1,4 @@
-"""Frames and bodies that are known by numbers: which there are, when, and where some are missing."""
+"""Frames and bodies identified by numbers: which exist, at what times, and where some are missing."""
 
 from __future__ import annotations
 

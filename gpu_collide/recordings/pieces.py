@@ -1,4 +1,4 @@
-"""A piece of a recording, some of its steps or of its bodies: what it finds has the bits of the whole."""
+"""A part of a recording, some of its steps or bodies, whose results have the bits of the whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recordings: bodies known by their poses at many times, read from ``.npz``, ``.zarr`` or ``.parquet``."""
+"""Recordings: the poses of bodies at many times, read from ``.npz``, ``.zarr`` or ``.parquet``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from gpu_collide._types import ArrayLike, Progress, StepOptions, StrPath
+    from gpu_collide._options import StepOptions
+    from gpu_collide._types import ArrayLike, Progress, StrPath
 
 __all__ = ["RECORDING_SUFFIXES", "Recording", "load_recording"]
 

@@ -1,1 +1,1 @@
-"""What queries return, how it is kept in files, and what holds of it whatever was asked."""
+"""The results of queries, their files, and the properties that hold for all of them."""

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_int_array, as_numpy, how_many
+from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import contact_faults
 from gpu_collide.results.indexing import has_bodies
 from gpu_collide.results.part_names import PART_FIELDS, NamedLater, parts_of_contacts
 from gpu_collide.results.result import (
-    Field,
-    FileFormat,
     Kind,
     Result,
     Status,
     counted,
+    made_by,
     overlap_words,
     whole_number,
 )
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.results.indexing import Rows
 
-__all__ = ["Contacts", "Kind", "Status", "CONTACT_DTYPE", "sealed"]
+__all__ = ["Contacts", "Kind", "Status", "CONTACT_DTYPE"]
 
 
 _PER_PAIR: dict[str, Field] = {"status": (np.uint8, ()), "toi": (np.float64, ())}
@@ -57,31 +57,13 @@ FORMAT = FileFormat(
     version=4,  # 2: pairs; 3: checksums; 4: names of parts
     unnamed=3,
     first_with_checksums=3,
-    fields={
-        name: (dtype, (None, *tail))
-        for name, (dtype, tail) in (_PER_PAIR | _START | _PER_CONTACT | _PAIRS | PART_FIELDS).items()
-    },
+    groups=(
+        Group(_PER_PAIR, "status"), Group(_START, "status", 1), Group(_PER_CONTACT, "pair"),
+        Group(_PAIRS, "status"), Group(PART_FIELDS, "pair"),
+    ),
     faults=contact_faults,
     optional=("pairs", *PART_FIELDS),
-)
-
-
-def sealed(fields: dict[str, Any], info: dict[str, Any]) -> Contacts:
-    """`Contacts` of arrays that were made for it: nothing is checked and nothing copied.
-
-    Parameters
-    ----------
-    fields : dict
-        All fields but ``info``, of their dtypes and shapes. They become read-only, and belong to the result.
-    info : dict
-        Belongs to the result as well.
-    """
-    for array in fields.values():
-        if type(array) is np.ndarray:
-            array.setflags(False)  # type: ignore[call-arg]  # a fifth of the price of ``flags.writeable``
-    found = object.__new__(Contacts)
-    found.__dict__.update(fields, info=info)
-    return found
+)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -96,7 +78,7 @@ class Contacts(Result):
     status : (p,) uint8
         `Status` of each pair.
     toi : (p,) float64
-        Earliest reported time of each pair as a share of the step, ``inf`` if there is none.
+        Earliest reported time of each pair as a fraction of the step, ``inf`` if there is none.
     contact_start : (p + 1,) int64
         Contacts ``contact_start[i]:contact_start[i + 1]`` belong to pair i.
     pair : (c,) int32
@@ -130,9 +112,9 @@ class Contacts(Result):
         How the result was made: backend, device, precision, refine, candidates, resolution, tolerances,
         timings, notes.
     part_a, part_b : (c,) int32 or None
-        Which of the names in `parts` the part of A and of B has that meets, -1 for none; None where no mesh
-        has names. On a device they are made when they are asked for: 14 bytes a contact go to the host and
-        8 come back. `part_names` spells them.
+        Index into `parts` of the name of A's and of B's part that meets, -1 for none; None where no mesh has
+        names. On a device they are made on first access: 14 bytes per contact are copied to the host and 8
+        back. `part_names` has the names.
     """
 
     _format: ClassVar[FileFormat] = FORMAT
@@ -160,27 +142,13 @@ class Contacts(Result):
     part_a: NDArray[np.int32] | None = NamedLater("part_a")  # type: ignore[assignment]
     part_b: NDArray[np.int32] | None = NamedLater("part_b")  # type: ignore[assignment]
 
-    def __post_init__(self) -> None:
-        n_pairs = len(self.status)
-        self._freeze(_PER_PAIR, n_pairs)
-        self._freeze(_START, n_pairs + 1)
-        self._freeze(_PER_CONTACT, len(self.pair))
-        if self.pairs is not None:
-            self._freeze(_PAIRS, n_pairs)
-        self._freeze_parts()
-        object.__setattr__(self, "info", dict(self.info))
-
     @property
     def n_pairs(self) -> int:
         """Number of pairs asked about."""
         return len(self.status)
 
-    def __len__(self) -> int:
-        return len(self.pair)
-
     def with_parts(self, bodies: Bodies) -> Contacts:
-        """The same result with the names of the parts that meet, where it lies, as queries add them by
-        themselves.
+        """The same result with the names of the parts that meet; queries add them by themselves.
 
         Parameters
         ----------
@@ -261,19 +229,19 @@ class Contacts(Result):
         return self[mine[as_numpy(self.pair, "pair")]]
 
     def by_world(self, world: ArrayLike | None = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """What happens in each world: when first, and how much.
+        """The time of the first contact and the number of contacts of each world.
 
         Parameters
         ----------
         world : (n,) array_like of int, optional
-            World of each body, as the query was given. A pair of a body that is in all worlds (-1) counts to
-            that of the other. Not needed where the poses of the bodies had the shape ``(worlds, n)``.
+            World of each body, as passed to the query. If one body of a pair is in all worlds (-1), the world
+            of the other counts. Not needed where the poses of the bodies had the shape ``(worlds, n)``.
 
         Returns
         -------
         first_time : (w,) float64
-            Time of the first contact as a share of the step, ``inf`` where there is none; of worlds 0 to the
-            largest number in `world`.
+            Time of the first contact as a fraction of the step, ``inf`` where there is none; of worlds 0 to
+            the largest number in `world`.
         contacts : (w,) int64
             How many there are.
 
@@ -324,9 +292,4 @@ class Contacts(Result):
             lasting = int(as_numpy(self.sustained, "sustained").sum())
             if lasting:
                 lines.append(f"  sustained {lasting}")
-        made = [
-            str(self.info[key]) for key in ("backend", "device", "precision", "refine") if self.info.get(key)
-        ]
-        if made:
-            lines.append("  made by   " + ", ".join(made))
-        return "\n".join(lines)
+        return "\n".join(lines + made_by(self.info, "refine"))

@@ -1,4 +1,4 @@
-"""`Encounters`: who met whom along a recording, and when."""
+"""`Encounters`: which bodies met along a recording, and when."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_parts
+from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import encounter_faults
 from gpu_collide.results.part_names import PART_FIELDS, joined_names
-from gpu_collide.results.result import Field, FileFormat, Result, Status, joined_info
+from gpu_collide.results.result import Result, Status, joined_info
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,7 +45,7 @@ _FIELDS: dict[str, Field] = {
 class Encounters(Result):
     """Consecutive steps in which two bodies are together, sorted by (first_time, body_a, body_b, first_step).
 
-    Two bodies are together in a step that has a contact of theirs, or at whose start they overlap. Made by
+    Two bodies are together in a step in which they have a contact, or at whose start they overlap. Made by
     `TrajectoryContacts.encounters`. ``len()`` is the number of encounters.
 
     Attributes
@@ -52,23 +53,23 @@ class Encounters(Result):
     body_a, body_b : (e,) int32
         The two bodies, ``body_a < body_b``.
     first_time, last_time : (e,) float64
-        The first and the last time at which they are seen together, seconds: of contacts their times, of a
-        lasting one its end, and the start of each step at which they overlap.
+        The first and the last time at which they are seen together, in seconds: times of contacts, the end of
+        a sustained one, and the start of each step at which they overlap.
     first_step, last_step : (e,) int64
         The first and the last step in which they are together.
     contacts : (e,) int64
-        How many contacts it has: 0 if they are in each other all the time, and neither surface goes through a
-        further part of the other.
+        Number of contacts: 0 if they overlap all the time, and neither surface passes through a further part
+        of the other.
     in_touch : (e,) bool
-        The two were in touch already when it begins: they overlap at the start of the first step, or all that
-        happens at the first time is that they separate. Then the recording, or what was looked at of it, does
-        not show how they met.
+        The two are already in touch when it begins: they overlap at the start of the first step, or only
+        separate at the first time. Then the recording, or the part that was examined, does not show how they
+        met.
     approach : (e,) float64
-        Hardest approach along the normal, length per second; negative if they only separate, ``-inf`` without
-        a contact.
+        Hardest approach along the normal, in length per second; negative if they only separate, ``-inf``
+        without a contact.
     hardest : (e,) int64
-        Row of that contact in the `TrajectoryContacts`; of two that only separate, the slowest to do so;
-        -1: none.
+        Row of that contact in the `TrajectoryContacts`; if they only separate, the slowest to do so; -1:
+        none.
     hardest_step : (e,) int64
         Its step; -1: none.
     hardest_time : (e,) float64
@@ -82,15 +83,14 @@ class Encounters(Result):
 
     Notes
     -----
-    What goes on over the seam between two blocks of steps is in the encounters of both, up to the last step
-    of the one and from the first step of the other, also where neither step has a contact. So `concatenate`
-    needs nothing else.
+    An encounter that continues over the seam between two blocks of steps is in the encounters of both, up to
+    the last step of one and from the first step of the other, also where neither step has a contact. So
+    `concatenate` needs nothing else.
     """
 
     _format: ClassVar[FileFormat] = FileFormat(
         version=3,  # 2: names of parts; 3: encounters without a contact
-        first_with_checksums=1,
-        fields={name: (dtype, (None, *tail)) for name, (dtype, tail) in (_FIELDS | PART_FIELDS).items()},
+        groups=(Group(_FIELDS, "body_a"), Group(PART_FIELDS, "body_a")),
         faults=encounter_faults,
         optional=tuple(PART_FIELDS),
         kind="Encounters",
@@ -114,14 +114,6 @@ class Encounters(Result):
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
     part_a: NDArray[np.int32] | None = None
     part_b: NDArray[np.int32] | None = None
-
-    def __post_init__(self) -> None:
-        self._freeze_parts()
-        self._freeze(_FIELDS, len(self.body_a))
-        object.__setattr__(self, "info", dict(self.info))
-
-    def __len__(self) -> int:
-        return len(self.body_a)
 
     @classmethod
     def concatenate(cls, parts: Iterable[Encounters]) -> Encounters:

@@ -1,4 +1,4 @@
-"""The words of results: outcomes, and which features meet or are touched."""
+"""Enumerations of results: outcomes, and which features meet or are touched."""
 
 import enum
 
@@ -12,7 +12,9 @@ class Status(enum.IntEnum):
     HIT = 1  #: at least one reported contact
     INITIAL_OVERLAP = 2  #: the solids overlap at the start, unless ``check_start=False``; contacts are kept
     INVALID_INPUT = 3  #: a pose that is not finite or not rigid; no contacts
-    UNRESOLVED = 4  #: a cap was hit, what was found is kept; or a motion beyond all digits, without contacts
+    #: a cap of the solver was reached, and contacts may be missing; or the motion is too long for the
+    #: precision, and there are none (docs/guide/limits.md has the reasons)
+    UNRESOLVED = 4
 
 
 class Kind(enum.IntEnum):

@@ -1,4 +1,5 @@
-"""What holds for every result, checked when one is read from a file: the first field that cannot be is named.
+"""Properties that hold for every result, checked when one is read from a file: the first field that
+violates one is named.
 
 Each function takes the arrays by name and yields ``(field, what is wrong)``.
 """
@@ -50,12 +51,12 @@ def csr_faults(start: Array, count: int) -> Iterator[tuple[str, str]]:
         yield "contact_start", f"expected numbers that rise from 0 to the {count} contacts"
 
 
-def _each_contact_faults(a: Mapping[str, Array], n_kinds: int, share: str) -> Iterator[tuple[str, str]]:
-    """Faults of what a contact is in both kinds of result; `share` names the time in [0, 1]."""
+def _each_contact_faults(a: Mapping[str, Array], n_kinds: int, fraction: str) -> Iterator[tuple[str, str]]:
+    """Faults of what a contact is in both kinds of result; `fraction` names the time in [0, 1]."""
     yield from _rows("kind", a["kind"] >= n_kinds, f"kinds 0 to {n_kinds - 1}")
     for name in ("feature_a", "feature_b"):
         yield from _rows(name, a[name] < 0, "numbers of features from 0 up")
-    yield from _rows(share, ~((a[share] >= 0) & (a[share] <= 1)), "shares of the step in [0, 1]")
+    yield from _rows(fraction, ~((a[fraction] >= 0) & (a[fraction] <= 1)), "fractions of the step in [0, 1]")
     for name in (
         "position",
         "normal",
@@ -117,7 +118,7 @@ def contact_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Itera
     owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
     yield from _rows("pair", a["pair"] != owner, "the pairs that contact_start says")
     yield from _each_contact_faults(a, n_kinds, "time")
-    yield from _rows("time_end", a["time_end"] > 1, "shares of the step in [0, 1]")
+    yield from _rows("time_end", a["time_end"] > 1, "fractions of the step in [0, 1]")
     yield from _toi_faults("toi", a["toi"], time, start)
     yield from _order_faults("time", [a[n] for n in ("pair", "time", "kind", "feature_a", "feature_b")])
     if "pairs" in a:
@@ -148,10 +149,10 @@ def trajectory_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> It
     yield from _rows("skipped", a["skipped"]["body"] < 0, "bodies from 0 up")
     reasons = np.isin(a["skipped"]["reason"], SKIP_REASONS)
     yield from _rows("skipped", ~reasons, f"the reasons {', '.join(SKIP_REASONS)}")
-    yield from _each_contact_faults(a, n_kinds, "share")
+    yield from _each_contact_faults(a, n_kinds, "fraction")
     yield from _toi_faults("pairs", pairs["toi"], a["time"], start)
-    keys = [owner, *(a[n] for n in ("share", "kind", "feature_a", "feature_b"))]
-    yield from _order_faults("share", keys)
+    keys = [owner, *(a[n] for n in ("fraction", "kind", "feature_a", "feature_b"))]
+    yield from _order_faults("fraction", keys)
 
 
 def encounter_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
@@ -246,7 +247,7 @@ def hits_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator
 def slides_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
     """Faults of a `Slides`."""
     yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
-    for name in ("position", "velocity", "fall", "ground_normal"):
+    for name in ("position", "velocity", "fall_velocity", "ground_normal"):
         yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
     stands = a["ground_body"] >= 0
     yield from _rows("ground_body", a["ground_body"] < -1, "numbers of bodies, or -1")
@@ -267,7 +268,7 @@ def planes_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterat
     yield from _rows("feature", (a["feature"] < 1) | (a["feature"] > n_kinds), f"features 1 to {n_kinds}")
     for name in ("body", "face", "number"):
         yield from _rows(name, a[name] < 0, "numbers, 0 or more")
-    for name in ("normal", "gap", "point", "motion"):
+    for name in ("normal", "gap", "point", "body_displacement"):
         yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
     off = np.abs(np.linalg.norm(a["normal"], axis=1) - 1) > UNIT_TOLERANCE
     yield from _rows("normal", off, "directions of length 1")
@@ -276,7 +277,9 @@ def planes_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterat
 
 
 def clipped_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
-    """Faults of a `Clipped`."""
+    """Faults of a `ClippedVelocities`."""
     yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
     yield from _rows("velocity", ~np.isfinite(a["velocity"]), "finite numbers")
-    yield from _rows("bent", (a["bent"] < -1) | (a["bent"] > 3), "numbers from -1 to 3")
+    yield from _rows(
+        "active_planes", (a["active_planes"] < -1) | (a["active_planes"] > 3), "numbers from -1 to 3"
+    )

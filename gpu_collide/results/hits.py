@@ -1,4 +1,4 @@
-"""`Hits`: what swept points, spheres, ellipsoids and clusters touch."""
+"""`Hits`: what points, spheres, ellipsoids and clusters touch on their paths."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 
 from gpu_collide._validate import as_numpy
 from gpu_collide.results.enums import Feature
+from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import hits_faults
-from gpu_collide.results.result import Field, FileFormat, Result, Status, counted
+from gpu_collide.results.result import Result, Status, counted, made_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,9 +36,11 @@ _OFFSETS: dict[str, Field] = {"offsets": (np.int64, ())}
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Hits(Result):
-    """Touches on straight paths: with ``hits="first"`` or ``"any"`` a row for each query, with
-    ``"all"`` a row for each touch, ordered by (query, time of touch, feature, body, number, sphere). With a
-    buffer `time` is less than that of the touch, and need not rise.
+    """Touches along straight paths.
+
+    With ``hits="first"`` or ``"any"`` there is a row for each query, with ``"all"`` a row for each touch,
+    ordered by (query, time of touch, feature, body, number, sphere). With a buffer, `time` is earlier than
+    the touch, and need not rise.
 
     All arrays are on the host, or all are on the device that computed them: the option ``results`` of the
     query decides (docs/devices.md).
@@ -46,38 +49,37 @@ class Hits(Result):
     ----------
     status : (n,) uint8
         `Status` of each query: MISS, nothing is touched; HIT, something is; INVALID_INPUT, numbers that are
-        not finite; UNRESOLVED, lengths beyond what the precision has digits for, so that nothing is said.
+        not finite; UNRESOLVED, lengths that are too long for the precision, so that nothing is known.
     offsets : (n + 1,) int64
         Rows ``offsets[i]:offsets[i + 1]`` are those of query i.
     query : (r,) int32
         Query of each row.
     time : (r,) float64
-        Share of the path at which it is touched, less what keeps the buffer, in [0, 1]; 1 where nothing is.
+        Fraction of the displacement at which to stop: at the touch, or earlier by the buffer; in [0, 1], and
+        1 where nothing is touched.
     point : (r, 3) float64
-        Where it is touched, in the world. Zero where nothing is touched, as `normal`.
+        Point of the touch, in the world. Zero where nothing is touched, as `normal`.
     normal : (r, 3) float64
-        Unit, of what is touched: from the point towards the centre, of an ellipsoid across its surface.
+        Unit normal of the touch: from the point towards the centre; for an ellipsoid, normal to its surface.
     body : (r,) int32
         Body of the world; -1 where nothing is touched, as for the numbers below.
     face : (r,) int32
-        Face of the body's `Mesh`; of an edge or a vertex, the first of its faces that the centre is in front
-        of.
+        Face of the body's `Mesh`; for an edge or a vertex, the first of its faces that has the centre in
+        front.
     feature : (r,) uint8
-        `Feature`: what is touched first. If several are at once, the least by feature, body, number and
-        sphere.
+        `Feature` that is touched. Of several touched at once, the least by feature, body, number and sphere.
     number : (r,) int32
         Number of the face, edge or vertex in the body's `Mesh`.
     sphere : (r,) int32
-        Of a cluster: which of its spheres; else 0.
+        Which sphere of a cluster; else 0.
     info : dict
-        Backend, device, precision, timings; where bodies turn, ``turning``: a bound on how far from its path
-        a centre is taken to be, of all queries.
+        Backend, device, precision, timings; where bodies rotate, ``turning``: a bound on the error of the
+        paths of all queries.
     """
 
     _format: ClassVar[FileFormat] = FileFormat(
         version=1,
-        first_with_checksums=1,
-        fields={name: (dtype, (None, *tail)) for name, (dtype, tail) in (_STATUS | _OFFSETS | _ROWS).items()},
+        groups=(Group(_STATUS, "status"), Group(_OFFSETS, "status", 1), Group(_ROWS, "query")),
         faults=hits_faults,
         kind="Hits",
     )
@@ -97,19 +99,10 @@ class Hits(Result):
     sphere: NDArray[np.int32]
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self._freeze(_STATUS, len(self.status))
-        self._freeze(_OFFSETS, len(self.status) + 1)
-        self._freeze(_ROWS, len(self.time))
-        object.__setattr__(self, "info", dict(self.info))
-
     @property
     def hit(self) -> NDArray[np.bool_]:
         """(n,) bool: which queries touch something."""
         return self.status == Status.HIT
-
-    def __len__(self) -> int:
-        return len(self.time)
 
     def __repr__(self) -> str:
         lines = ["Hits", f"  queries   {len(self.status)}: {counted(self.status, Status) or 'none'}"]
@@ -118,5 +111,4 @@ class Hits(Result):
         if found.any():
             lines.append(f"  touched   {counted(feature[found], Feature)}")
             lines.append(f"  time      {time[found].min():.6g} to {time[found].max():.6g}")
-        made = [str(self.info[key]) for key in ("backend", "device", "precision") if self.info.get(key)]
-        return "\n".join(lines + (["  made by   " + ", ".join(made)] if made else []))
+        return "\n".join(lines + made_by(self.info))

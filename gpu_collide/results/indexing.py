@@ -1,4 +1,4 @@
-"""Rows of a result: which an index means, and records that print as a table."""
+"""Rows of a result: selection by an index, and records that print as a table."""
 
 from __future__ import annotations
 

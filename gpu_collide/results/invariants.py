@@ -1,4 +1,4 @@
-"""What holds of every result, checked without any formula of the narrow phase.
+"""Properties that hold for every result, checked without any formula of the narrow phase.
 
 `collide` calls `ensure` when the environment variable GPU_COLLIDE_CHECK is 1; the tests turn it on. It reads
 the result, the meshes and the poses, and nothing else: not the kernels, not the reference, not their frame.

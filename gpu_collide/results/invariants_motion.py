@@ -1,4 +1,4 @@
-"""Motion and shapes as the check of invariants sees them: quaternions and chords of arcs, no screw frame.
+"""Motions and shapes for the check of invariants: quaternions and chords of arcs, without a screw frame.
 
 Of a body that turns by theta about v, the way from the start to time t is the whole way's part along v
 times t, plus the part across v, shortened by sin(theta t / 2) / sin(theta / 2) and turned back by

@@ -1,4 +1,4 @@
-"""Reading and writing ``.npz`` files so that damage is noticed and never loaded.
+"""Reading and writing ``.npz`` files such that damage is detected and never loaded.
 
 What zipfile, zlib and NumPy raise about a damaged file is one ``ValueError`` here that names the file and the
 array. Every array is read to its end, so that the checksum of the archive is looked at, and a result carries
@@ -21,10 +21,11 @@ import numpy as np
 from gpu_collide.backends.host import host_memory_free, process_memory_free
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from gpu_collide._types import Array, StrPath
+    from gpu_collide.results.file_format import FileFormat
 
 __all__ = ["NpzReader", "check_folder", "checksums", "open_npz", "read_result", "save_name", "write_result"]
 
@@ -192,13 +193,7 @@ def write_result(
 
 
 def read_result(
-    path: Any,
-    wanted: str,
-    fields: Mapping[str, tuple[Any, tuple[int | None, ...]]],
-    version: int,
-    first_summed: int,
-    optional: Sequence[str] = (),
-    kind: str | None = None,
+    path: Any, wanted: str, form: FileFormat
 ) -> tuple[dict[str, Array], dict[str, Any], NpzReader, int]:
     """Arrays of a result and its info, with every dtype, shape and checksum as it was saved.
 
@@ -207,18 +202,12 @@ def read_result(
     path : str, path-like or binary file
     wanted : str
         What was expected, for messages.
-    fields : dict
-        Name to ``(dtype, shape)``; None in a shape is any length.
-    version, first_summed : int
-        The newest version of the format that is read, and the first that has checksums.
-    optional : sequence of str
-        Fields that older files lack.
-    kind : str, optional
-        What the file's ``format_kind`` has to be.
+    form : FileFormat
 
     Returns
     -------
     arrays : dict
+        By the names of today.
     info : dict
     reader : NpzReader
         For errors about values.
@@ -232,26 +221,32 @@ def read_result(
         if not os.path.exists(path):
             raise FileNotFoundError(f"path: there is no file {path!r}")
     with open_npz(path, wanted) as reader:
-        heads = ["format_version", *(["format_kind"] if kind else []), "info"]
+        heads = ["format_version", *(["format_kind"] if form.kind else []), "info"]
         of = _kind_in(reader)
-        if of not in (None, kind or PLAIN):
+        if of not in (None, form.kind or PLAIN, form.old_kind):
             raise ValueError(f"path: {path} was not written by {wanted.split()[-1]}: read it by {of}.load")
-        missing = [n for n in (*heads, *fields) if n not in reader.names and n not in optional]
+        old = {new: name for name, new in form.renamed.items() if new not in reader.names}
+        wants = (*heads, *form.fields)
+        missing = [n for n in wants if old.get(n, n) not in reader.names and n not in form.optional]
         if missing:
             raise ValueError(
                 f"path: {path} was not written by {wanted.split()[-1]}: it lacks {', '.join(missing)}"
             )
         found = _typed(reader, "format_version", np.dtype(np.int64), ())
-        if not 1 <= found <= version:
+        if not 1 <= found <= form.version:
             raise ValueError(
-                f"path: {path} has format {found}, this version reads 1 to {version}; a newer "
+                f"path: {path} has format {found}, this version reads 1 to {form.version}; a newer "
                 "gpu_collide reads newer files"
             )
-        arrays = {name: _typed(reader, name, *fields[name]) for name in fields if name in reader.names}
+        arrays = {
+            name: _typed(reader, there, *form.fields[name])
+            for name in form.fields
+            if (there := old.get(name, name)) in reader.names
+        }
         text = _text(reader, "info")
-        if found >= first_summed:
+        if found >= form.first_with_checksums:
             here = {name: reader.read(name) for name in heads}
-            _check_sums(reader, {**here, **arrays})
+            _check_sums(reader, here | {old.get(name, name): array for name, array in arrays.items()})
         try:
             info = json.loads(text)
         except (ValueError, RecursionError) as error:

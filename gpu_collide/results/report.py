@@ -1,4 +1,4 @@
-"""`FilterReport` and `PairReport`: which test settled how many pairs, and what the broad phase did."""
+"""`FilterReport` and `PairReport`: how many pairs each test settled, and what the broad phase did."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the results of all queries share: outcomes and kinds, frozen arrays, and how files keep them."""
+"""What the results of all queries share: outcomes and kinds, frozen arrays, rows, tables and files."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from gpu_collide._calls import warn_renamed
 from gpu_collide._validate import as_numpy, check_choice
 from gpu_collide.geometry.arrays.parts import JOINT
 from gpu_collide.results.enums import Kind, Status
+from gpu_collide.results.file_format import Field, FileFormat
 from gpu_collide.results.file_validation import normal_faults, part_faults
 from gpu_collide.results.indexing import Rows, chosen, one_row, starts_of
 from gpu_collide.results.npz import check_folder, read_result, save_name, write_result
@@ -21,7 +23,7 @@ from gpu_collide.results.part_names import PART_FIELDS, names_of
 from gpu_collide.results.report import FilterReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import BinaryIO
 
     from typing_extensions import Self
@@ -29,55 +31,18 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array, ArrayLike
 
 __all__ = [
-    "Field",
-    "FileFormat",
     "Kind",
     "Result",
     "Status",
     "counted",
     "joined_info",
+    "made_by",
     "overlap_words",
     "whole_number",
 ]
 
 
 _RECORDS: dict[type, np.dtype[Any]] = {}  # of a class of results the dtype of a row
-Field = tuple[Any, tuple[int, ...]]
-"""Of an array of a result: its dtype, and its shape behind the first axis."""
-
-
-@dataclasses.dataclass(frozen=True)
-class FileFormat:
-    """How a class of results is kept in ``.npz`` files.
-
-    Attributes
-    ----------
-    version, first_with_checksums : int
-        The newest version, and the first one that had checksums.
-    fields : dict
-        Name to dtype and shape, None in a shape for any length; in the order in which they are written.
-    faults : callable
-        From arrays by name, the number of statuses and that of kinds, what cannot be: (name, reason).
-    optional : tuple of str
-        Fields that older files lack.
-    kind : str, optional
-        What the file says that it holds; None where it says nothing.
-    unnamed : int, optional
-        The version that is written where no mesh has names of parts, which older readers know; default: the
-        newest.
-    """
-
-    version: int
-    first_with_checksums: int
-    fields: Mapping[str, tuple[Any, tuple[int | None, ...]]]
-    faults: Callable[[Mapping[str, np.ndarray], int, int], Iterator[tuple[str, str]]]
-    optional: tuple[str, ...] = ()
-    kind: str | None = None
-    unnamed: int | None = None
-
-    def version_of(self, result: Result) -> int:
-        """The version of the file of a result: the oldest that can hold it."""
-        return self.version if self.unnamed is None or result.part_a is not None else self.unnamed
 
 
 class Result:
@@ -85,23 +50,49 @@ class Result:
 
     _format: ClassVar[FileFormat]
     _rows: ClassVar[Mapping[str, Field]]  # fields with an entry for each of len()
-    _starts: ClassVar[tuple[str, str] | None] = (
-        None  # CSR offsets of rows, and the field that names their owner
-    )
+    #: CSR offsets of rows, and the field that names their owner.
+    _starts: ClassVar[tuple[str, str] | None] = None
     info: dict[str, Any]
     part_a: Array | None = None
     part_b: Array | None = None
 
-    def _freeze(self, fields: Mapping[str, Field], length: int) -> None:
-        """Check the shapes of some fields, and put read-only arrays of the right dtypes in their place."""
-        for name, (dtype, tail) in fields.items():
-            array = _canonical(name, getattr(self, name), dtype, (length, *tail))
-            object.__setattr__(self, name, array)
+    def __post_init__(self) -> None:
+        """Check the shapes of all arrays, and put read-only ones of the right dtypes in their place."""
+        made: dict[str, Any] = {"info": dict(self.info)}
+        for like, more, fields in self._format.lengths:
+            length = len(getattr(self, like)) + more
+            for name, dtype, tail in fields:
+                array = getattr(self, name)
+                if array is not None or name not in self._format.optional:
+                    made[name] = _canonical(name, array, dtype, (length, *tail))
+        self.__dict__.update(made)
 
-    def _freeze_parts(self) -> None:
-        """`_freeze` of the fields that only results with names of parts have."""
-        if self.part_a is not None or self.part_b is not None:
-            self._freeze(PART_FIELDS, self.__len__())
+    if not TYPE_CHECKING:  # a checker should know old names no more
+
+        def __getattr__(self, name: str) -> Any:
+            new = self._format.renamed.get(name)
+            if new is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            warn_renamed(f"{type(self).__name__}.{name}", new)
+            return getattr(self, new)
+
+    @classmethod
+    def sealed(cls, info: dict[str, Any], **fields: Any) -> Self:
+        """A result of arrays that were made for it: nothing is checked and nothing copied.
+
+        Parameters
+        ----------
+        info : dict
+            Belongs to the result.
+        **fields
+            All other fields, of their dtypes and shapes. They become read-only, and belong to the result.
+        """
+        for array in fields.values():
+            if type(array) is np.ndarray:
+                array.setflags(False)  # type: ignore[call-arg]  # a fifth of the price of ``flags.writeable``
+        found = object.__new__(cls)
+        found.__dict__.update(fields, info=info)
+        return found
 
     @property
     def _columns(self) -> Mapping[str, Field]:
@@ -110,13 +101,12 @@ class Result:
 
     @property
     def report(self) -> FilterReport | None:
-        """`FilterReport` of the tests and what they cost, over all batches; None unless ``report=True`` was
-        asked for."""
+        """`FilterReport` of the tests and their cost, over all batches; None without ``report=True``."""
         data = self.info.get("report")
         return None if data is None else FilterReport.from_dict(data)
 
     def to_numpy(self) -> Self:
-        """The same result with every array on the host (itself if it is there already)."""
+        """The same result with every array on the host (the object itself if they are there already)."""
         there: dict[str, Any] = {}
         for name in self._format.fields:
             array = getattr(self, name)
@@ -135,14 +125,14 @@ class Result:
         Returns
         -------
         record or result
-            Of an integer the row as a structured record. Of anything else a result of the same class on the
-            host with these rows, each once and in the order they have here; all pairs, movers or queries
-            stay, and of those that lose their last row HIT becomes MISS.
+            For an integer, the row as a structured record. For anything else, a result of the same class on
+            the host with these rows, each once and in their present order; all pairs, movers or queries are
+            kept, and HIT becomes MISS for those that lose their last row.
 
         Raises
         ------
         TypeError, ValueError, IndexError
-            Something else, a mask of another length, or rows that are not there.
+            Any other index, a mask of the wrong length, or rows that do not exist.
         """
         row = one_row(index, self.__len__())
         if row is not None:
@@ -150,7 +140,7 @@ class Result:
         return self._selected(chosen(index, self.__len__()))
 
     def __len__(self) -> int:
-        raise NotImplementedError
+        return len(getattr(self, next(iter(self._rows))))
 
     def __iter__(self) -> Iterator[np.void]:
         return iter(self._records(slice(None)))
@@ -175,14 +165,14 @@ class Result:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names that ``part_a`` and ``part_b`` number; none where no mesh of the query has names."""
+        """The names that ``part_a`` and ``part_b`` index; empty where no mesh of the query has names."""
         if self.part_a is None:
             return ()
         return tuple(self.info.get("parts", ()))
 
     def part_names(self, field: str, rows: slice = slice(None)) -> Array:
-        """Names of the parts in ``"part_a"`` or ``"part_b"``, (len,) of str; empty where there is none. Of
-        some rows those of these."""
+        """Names of the parts in ``"part_a"`` or ``"part_b"``, (len,) of str, empty where there is none; for
+        some rows, those of these rows."""
         check_choice(field, "field", tuple(PART_FIELDS))
         codes = getattr(self, field)
         if codes is None:
@@ -190,7 +180,7 @@ class Result:
         return names_of(as_numpy(codes[rows], field), self.parts)
 
     def of_part(self, name: str) -> Self:
-        """The rows of a part, be it of A or of B: those of its faces, and of the edges and vertices of these.
+        """The rows of a part of A or of B: those of its faces, and of their edges and vertices.
 
         Raises
         ------
@@ -225,10 +215,10 @@ class Result:
         Parameters
         ----------
         table : str, optional
-            Which table, where the result has several: of contacts ``"contacts"`` (the default) or
-            ``"pairs"``. Another name raises, and says which there are.
+            Which table, if the result has several: for contacts ``"contacts"`` (the default) or ``"pairs"``.
+            Any other name raises, and the message lists them.
         world : (n,) array_like of int, optional
-            World of each body, as the query was given: adds the column ``world``.
+            World of each body, as passed to the query: adds the column ``world``.
 
         Returns
         -------
@@ -277,7 +267,7 @@ class Result:
         table: str | None = None,
         world: ArrayLike | None = None,
     ) -> None:
-        """Write everything to a compressed ``.npz`` file, or a table to ``.csv``, ``.json`` or ``.parquet``.
+        """Write the whole result to a compressed ``.npz`` file, or a table to CSV, JSON or Parquet.
 
         Parameters
         ----------
@@ -285,7 +275,7 @@ class Result:
             A name that ends in ``.npz``, or has no suffix: then ``.npz`` is added. Only these files are read
             by `load`. ``.json`` is a table schema, which ``pandas.read_json(path, orient="table")`` reads.
         table, world
-            As for `to_pandas`; not for ``.npz``, which holds all that there is.
+            As for `to_pandas`; not for ``.npz``, which holds the whole result.
 
         Raises
         ------
@@ -324,9 +314,9 @@ class Result:
     def load(cls, path: str | os.PathLike[str] | BinaryIO) -> Self:
         """Read a file written by `save` (as there, the suffix ``.npz`` may be left out).
 
-        Everything is checked: that no array was damaged or exchanged after it was saved (by checksums, which
-        only files of the first versions lack), dtypes, shapes, and that the values can be a result. Files of
-        all earlier versions are read.
+        Everything is checked: that no array was damaged or exchanged after saving (by checksums, which only
+        files of the first versions lack), dtypes, shapes, and that the values are possible. Files of all
+        earlier versions are read.
 
         Parameters
         ----------
@@ -343,9 +333,7 @@ class Result:
         _check_path(path, "read")
         form = cls._format
         wanted = f"a .npz file written by {cls.__name__}.save"
-        arrays, info, reader, version = read_result(
-            path, wanted, form.fields, form.version, form.first_with_checksums, form.optional, form.kind
-        )
+        arrays, info, reader, version = read_result(path, wanted, form)
         try:
             found = cls(**arrays, info=info)  # type: ignore[call-arg]  # its subclasses are dataclasses
         except ValueError as error:  # lengths that do not agree
@@ -359,6 +347,12 @@ class Result:
             for name, reason in normal_faults(arrays):
                 raise reader.damaged(name, reason)
         return found
+
+
+def made_by(info: Mapping[str, Any], *more: str) -> list[str]:
+    """A line of ``repr``: backend, device, precision and `more` of a query; none where nothing is known."""
+    made = [str(info[key]) for key in ("backend", "device", "precision", *more) if info.get(key)]
+    return ["  made by   " + ", ".join(made)] if made else []
 
 
 def counted(values: np.ndarray, names: type[enum.IntEnum]) -> str:
@@ -401,7 +395,7 @@ def _canonical(name: str, array: Any, dtype: Any, shape: tuple[int, ...]) -> Any
         if tuple(array.shape) != shape:
             raise ValueError(f"{name}: expected shape {shape}, got {tuple(array.shape)}")
         # kernels write bytes that are 0 or 1; as numbers they would index instead of choose
-        return array.view(np.bool_) if dtype is np.bool_ and array.dtype == np.uint8 else array
+        return array.view(np.bool_) if dtype == np.bool_ and array.dtype == np.uint8 else array
     if type(array) is not np.ndarray:
         array = as_numpy(array, name)
     if array.shape != shape:
@@ -410,7 +404,7 @@ def _canonical(name: str, array: Any, dtype: Any, shape: tuple[int, ...]) -> Any
         array = array.view()  # whoever made it may write to theirs
     else:
         array = np.ascontiguousarray(array, dtype=dtype).reshape(shape).view()
-    array.flags.writeable = False
+    array.setflags(False)  # a fifth of the price of ``flags.writeable``
     return array
 
 

@@ -1,4 +1,4 @@
-"""`Slides`, `Planes` and `Clipped`: where characters come to, what is near, what is left of velocities."""
+"""Results about characters: `Slides`, the `Planes` near them, and `ClippedVelocities`."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_numpy
+from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import clipped_faults, planes_faults, slides_faults
 from gpu_collide.results.hits import Feature
-from gpu_collide.results.result import Field, FileFormat, Result, Status, counted
+from gpu_collide.results.result import Result, Status, counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Clipped", "Planes", "Slides"]
+__all__ = ["ClippedVelocities", "Planes", "Slides"]
 
 _SLIDES: dict[str, Field] = {
     "status": (np.uint8, ()),
     "position": (np.float64, (3,)),
     "velocity": (np.float64, (3,)),
-    "fall": (np.float64, (3,)),
+    "fall_velocity": (np.float64, (3,)),
     "ground_body": (np.int32, ()),
     "ground_normal": (np.float64, (3,)),
     "casts": (np.int32, ()),
@@ -33,7 +34,7 @@ _PLANES: dict[str, Field] = {
     "normal": (np.float64, (3,)),
     "gap": (np.float64, ()),
     "point": (np.float64, (3,)),
-    "motion": (np.float64, (3,)),
+    "body_displacement": (np.float64, (3,)),
     "body": (np.int32, ()),
     "face": (np.int32, ()),
     "feature": (np.uint8, ()),
@@ -42,18 +43,13 @@ _PLANES: dict[str, Field] = {
 _CLIPPED: dict[str, Field] = {
     "status": (np.uint8, ()),
     "velocity": (np.float64, (3,)),
-    "bent": (np.int32, ()),
+    "active_planes": (np.int32, ()),
 }
-
-
-def _format(name: str, fields: dict[str, Field], faults: Any) -> FileFormat:
-    rows = {key: (dtype, (None, *tail)) for key, (dtype, tail) in fields.items()}
-    return FileFormat(version=1, first_with_checksums=1, fields=rows, faults=faults, kind=name)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Slides(Result):
-    """Where each character ends in a step.
+    """Where each character ends after a step.
 
     All arrays are on the host, or all are on the device that computed them: the option ``results`` of the
     query decides (docs/devices.md).
@@ -61,49 +57,48 @@ class Slides(Result):
     Attributes
     ----------
     status : (n,) uint8
-        `Status`: MISS, nothing was in its way; HIT, something was; UNRESOLVED, it was not done when
-        `max_slides` was used up, or was caught between bodies that come together: it stands at the last place
-        that was safe; INVALID_INPUT, numbers that are not finite: it stays where it is.
+        `Status`: MISS, nothing was in its way; HIT, something was; UNRESOLVED, `max_slides` was used up, or
+        bodies close in on it, and it stays at the last safe place; INVALID_INPUT, numbers that are not
+        finite, and it stays where it is.
     position : (n, 3) float64
-        Of the centre, in the world.
+        Centre, in the world.
     velocity : (n, 3) float64
-        What is left of the velocity, without the part that leads into obstacles. Never faster in a world that
-        stands still.
-    fall : (n, 3) float64
-        The same for the fall under gravity; zero on ground.
+        What is left of the velocity, without the part that leads into obstacles. Never faster in a world at
+        rest.
+    fall_velocity : (n, 3) float64
+        What is left of `gravity`; add to it for the next step. Zero on ground.
     ground_body : (n,) int32
-        Body of the world that it stands on after its fall; -1: none. Pass it to the next step as `riding`.
+        Body that it stands on after its fall, or -1. Pass it to the next step as `riding`.
     ground_normal : (n, 3) float64
-        Unit; zero where there is no ground.
+        Unit normal of the ground; zero where there is none.
     casts : (n,) int32
-        How many casts it took.
+        Number of casts it took.
     info : dict
         Backend, device, precision, timings, and the ``skin``.
     """
 
-    _format: ClassVar[FileFormat] = _format("Slides", _SLIDES, slides_faults)
+    _format: ClassVar[FileFormat] = FileFormat(
+        version=2,  # fall_velocity, before fall
+        groups=(Group(_SLIDES, "status"),),
+        faults=slides_faults,
+        renamed={"fall": "fall_velocity"},
+        kind="Slides",
+    )
     _rows: ClassVar[dict[str, Field]] = _SLIDES
 
     status: NDArray[np.uint8]
     position: NDArray[np.float64]
     velocity: NDArray[np.float64]
-    fall: NDArray[np.float64]
+    fall_velocity: NDArray[np.float64]
     ground_body: NDArray[np.int32]
     ground_normal: NDArray[np.float64]
     casts: NDArray[np.int32]
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self._freeze(_SLIDES, len(self.status))
-        object.__setattr__(self, "info", dict(self.info))
-
     @property
     def grounded(self) -> NDArray[np.bool_]:
         """(n,) bool: which stand on something."""
         return self.ground_body >= 0
-
-    def __len__(self) -> int:
-        return len(self.status)
 
     def __repr__(self) -> str:
         lines = ["Slides", f"  characters {len(self)}: {counted(self.status, Status) or 'none'}"]
@@ -113,8 +108,9 @@ class Slides(Result):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Planes(Result):
-    """Planes of contact of ellipsoids at rest, ordered by (query, gap, feature, body, number); on the host
-    or on a device, as in `Slides`.
+    """Contact planes of ellipsoids at rest.
+
+    Ordered by (query, gap, feature, body, number); on the host or on a device, as in `Slides`.
 
     Attributes
     ----------
@@ -124,22 +120,28 @@ class Planes(Result):
         Rows ``offsets[i]:offsets[i + 1]`` are those of ellipsoid i.
     query : (r,) int32
     normal : (r, 3) float64
-        Unit, in the world: across the ellipsoid's surface, towards its centre.
+        Unit normal of the ellipsoid's surface, in the world, towards its centre.
     gap : (r,) float64
-        Along the normal, between the surface and the ellipsoid; below 0 where it is within.
+        Distance along the normal between the obstacle and the ellipsoid; negative where it is inside.
     point : (r, 3) float64
-        Of the surface, the one nearest in the ellipsoid's measure.
-    motion : (r, 3) float64
-        Of the body, over its whole step.
+        Point of the obstacle that is nearest in the ellipsoid's measure.
+    body_displacement : (r, 3) float64
+        Displacement of the body at that point, over its whole step.
     body, face : (r,) int32
     feature : (r,) uint8
-        `Feature` on which the point lies.
+        `Feature` that has the point.
     number : (r,) int32
-        Of the face, edge or vertex in the body's `Mesh`.
+        Number of the face, edge or vertex in the body's `Mesh`.
     info : dict
     """
 
-    _format: ClassVar[FileFormat] = _format("Planes", _STATUS | _OFFSETS | _PLANES, planes_faults)
+    _format: ClassVar[FileFormat] = FileFormat(
+        version=2,  # body_displacement, before motion
+        groups=(Group(_STATUS, "status"), Group(_OFFSETS, "status", 1), Group(_PLANES, "query")),
+        faults=planes_faults,
+        renamed={"motion": "body_displacement"},
+        kind="Planes",
+    )
     _rows: ClassVar[dict[str, Field]] = _PLANES
     _starts = ("offsets", "query")
 
@@ -149,21 +151,12 @@ class Planes(Result):
     normal: NDArray[np.float64]
     gap: NDArray[np.float64]
     point: NDArray[np.float64]
-    motion: NDArray[np.float64]
+    body_displacement: NDArray[np.float64]
     body: NDArray[np.int32]
     face: NDArray[np.int32]
     feature: NDArray[np.uint8]
     number: NDArray[np.int32]
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._freeze(_STATUS, len(self.status))
-        self._freeze(_OFFSETS, len(self.status) + 1)
-        self._freeze(_PLANES, len(self.query))
-        object.__setattr__(self, "info", dict(self.info))
-
-    def __len__(self) -> int:
-        return len(self.query)
 
     def __repr__(self) -> str:
         near = counted(self.feature, Feature) or "none"
@@ -171,36 +164,36 @@ class Planes(Result):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Clipped(Result):
+class ClippedVelocities(Result):
     """Velocities clipped by planes.
 
     Attributes
     ----------
     status : (n,) uint8
-        `Status`: MISS, no plane is in the way; HIT, the velocity was clipped; UNRESOLVED, the planes come
-        together and leave none: it is then as near to all of them as it was found; INVALID_INPUT, numbers
-        that are not finite: zero.
+        `Status`: MISS, no plane is in the way; HIT, the velocity was clipped; UNRESOLVED, the planes close
+        in and leave none, so that it is only as near to all of them as was found; INVALID_INPUT, numbers that
+        are not finite, and it is zero.
     velocity : (n, 3) float64
-        Of the velocities allowed, the one nearest to the one given.
-    bent : (n,) int32
-        Number of planes in which it lies: 0 to 3; -1 if it is UNRESOLVED.
+        The allowed velocity nearest to the given one.
+    active_planes : (n,) int32
+        In how many of its planes the velocity lies: 0 to 3; -1 if it is UNRESOLVED.
     info : dict
     """
 
-    _format: ClassVar[FileFormat] = _format("Clipped", _CLIPPED, clipped_faults)
+    _format: ClassVar[FileFormat] = FileFormat(
+        version=2,  # active_planes, before bent; the class was Clipped
+        groups=(Group(_CLIPPED, "status"),),
+        faults=clipped_faults,
+        renamed={"bent": "active_planes"},
+        kind="ClippedVelocities",
+        old_kind="Clipped",
+    )
     _rows: ClassVar[dict[str, Field]] = _CLIPPED
 
     status: NDArray[np.uint8]
     velocity: NDArray[np.float64]
-    bent: NDArray[np.int32]
+    active_planes: NDArray[np.int32]
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self._freeze(_CLIPPED, len(self.status))
-        object.__setattr__(self, "info", dict(self.info))
-
-    def __len__(self) -> int:
-        return len(self.status)
-
     def __repr__(self) -> str:
-        return f"Clipped\n  velocities {len(self)}: {counted(self.status, Status) or 'none'}"
+        return f"ClippedVelocities\n  velocities {len(self)}: {counted(self.status, Status) or 'none'}"

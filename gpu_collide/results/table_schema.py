@@ -1,4 +1,4 @@
-"""The columns of every result as a table: names, units, meanings; the one place that knows them.
+"""The columns of every result as a table: names, units, meanings; the one place that defines them.
 
 `docs/tables.md` is made from it. A field of several components becomes a column for each: ``position_x``,
 ``position_y``, ``position_z``.
@@ -163,7 +163,7 @@ _CONTACTS = (
     Column("pair", "", "row of the pairs"),
     Column("body_a", "", "body A", _body(0)),
     Column("body_b", "", "body B", _body(1)),
-    Column("time", "step", "share of the step, 0 its start and 1 its end"),
+    Column("time", "step", "fraction of the step, 0 its start and 1 its end"),
     Column("time_end", "step", "end of a sustained contact, else the time"),
     *_contact("length/step"),
 )
@@ -183,7 +183,7 @@ _TRAJECTORY = (
     Column("body_b", "", "body B"),
     Column("time", "s", "absolute, in the unit of the recording's times"),
     Column("time_end", "s", "end of a sustained contact in its step, else the time"),
-    Column("share", "step", "the time as a share of its step"),
+    Column("fraction", "step", "the time as a fraction of its step"),
     *_contact("length/s"),
 )
 
@@ -212,7 +212,7 @@ _ENCOUNTERS = (
     Column("last_time", "s", "of its last contact, or when they are last seen in each other"),
     Column("first_step", "", "first step in which they are together"),
     Column("last_step", "", "last step in which they are together"),
-    Column("contacts", "", "how many contacts it has; 0: they are in each other all the time"),
+    Column("contacts", "", "how many contacts it has; 0: they overlap all the time"),
     Column("in_touch", "", "whether the two were in touch already when it begins"),
     Column(
         "approach",
@@ -259,7 +259,7 @@ _TOUCH_POINTS = (
 )
 _HITS = (
     Column("query", "", "row of what is swept"),
-    Column("time", "path", "share of the path at which it is touched; 1 where nothing is"),
+    Column("time", "displacement", "fraction of the displacement at which it is touched; 1 where nothing is"),
     Column("feature", "", "what is touched", words=Feature),
     Column("body", "", "body of the world; -1: none"),
     Column("face", "", "face of the body's Mesh"),
@@ -273,7 +273,7 @@ _SLIDES = (
     _status("MISS: nothing was in its way; HIT: something was; UNRESOLVED: it was not done"),
     _vector("position", LENGTH, "of the centre, in the world"),
     _vector("velocity", "length/step", "what is left of the velocity given"),
-    _vector("fall", "length/step", "what is left of gravity's way"),
+    _vector("fall_velocity", "length/step", "what is left of gravity"),
     Column("ground_body", "", "body that it stands on; -1: none"),
     _vector("ground_normal", "", "unit; zero where there is no ground"),
     Column("casts", "", "how many casts it took"),
@@ -287,13 +287,13 @@ _PLANES = (
     Column("gap", LENGTH, "along the normal; below 0 where the surface is within"),
     _vector("normal", "", "unit, in the world, towards the ellipsoid's centre"),
     _vector("point", LENGTH, "of the surface, the nearest in the ellipsoid's measure"),
-    _vector("motion", LENGTH, "of the body, over its whole step"),
+    _vector("body_displacement", LENGTH, "how far the body goes there, over its whole step"),
 )
 _CLIPPED = (
     _counter("velocity_of", "row of the velocities"),
     _status("MISS: nothing is in the way; HIT: it was clipped; UNRESOLVED: none is allowed"),
     _vector("velocity", "length/step", "of those allowed the one nearest to what was given"),
-    Column("bent", "", "in how many planes it lies; -1 if it is UNRESOLVED"),
+    Column("active_planes", "", "in how many of its planes it lies; -1 if it is UNRESOLVED"),
 )
 
 TABLES: Mapping[str, Mapping[str, tuple[Column, ...]]] = {
@@ -312,7 +312,7 @@ TABLES: Mapping[str, Mapping[str, tuple[Column, ...]]] = {
     },
     "Slides": {"characters": _SLIDES},
     "Planes": {"planes": _PLANES},
-    "Clipped": {"velocities": _CLIPPED},
+    "ClippedVelocities": {"velocities": _CLIPPED},
 }
 """For each class of results its tables by name, the one that is meant if none is named first."""
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.results.enums import Touch
+from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import touch_faults, trace_faults
-from gpu_collide.results.result import Field, FileFormat, Result, Status, counted
+from gpu_collide.results.result import Result, Status, counted, made_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,33 +37,33 @@ _PER_MOVER: dict[str, Field] = {
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Trace(Result):
-    """How far each mover came and what it touched: a row for each mover, or for each given pair.
+    """How far each mover may move and what stops it: a row for each mover, or for each given pair.
 
     Attributes
     ----------
     status : (n,) uint8
         `Status`: MISS, nothing is in the way; HIT, something is; INITIAL_OVERLAP, it begins inside something
         (with ``check_start``), and ``kind`` says whether anything is in the way; INVALID_INPUT, a pose or a
-        motion that is not finite, or too long for the precision: the mover stays where it is.
+        motion that is not finite, or too long for the precision, and the mover stays where it is.
     fraction : (n,) float64
-        How much of the motion is free, in [0, 1]; after `gpu_collide.pluecker.move`, of the part in which it
-        ended.
+        Fraction of the motion that is free, in [0, 1]; after `gpu_collide.pluecker.move`, of the part in
+        which it ended.
     part : (n,) uint8
         0 if the motion ended in a translation, 1 if in a rotation.
     kind : (n,) uint8
-        `Touch`: which features touch first. If several do at once, the least by kind, feature of the mover,
-        body and feature of the obstacle.
+        `Touch`: which features touch first. Of several at once, the least by kind, feature of the mover, body
+        and feature of the obstacle.
     body : (n,) int32
         Body of the world that is touched; -1 for none, as for the features.
     feature_a, feature_b : (n,) int32
         Numbers of the face, vertex or edge in the mover's and in the obstacle's `Mesh`.
     point : (n, 3) float64
-        Where they touch, in the world: the vertex, or the point of the obstacle's edge next to the mover's.
-        Zero where nothing is touched, as `normal`.
+        Point of the touch, in the world: the vertex, or the point of the obstacle's edge nearest to the
+        mover's. Zero where nothing is touched, as `normal`.
     normal : (n, 3) float64
         Unit, from the obstacle to the mover.
     position : (n, 3) float64
-        Where the mover ends: of its own origin, in the world.
+        Where the mover's origin ends, in the world.
     quat_wxyz : (n, 4) float64
     expel : (n,) float64
         Thickness of the zone around obstacles that no mover enters.
@@ -72,8 +73,7 @@ class Trace(Result):
 
     _format: ClassVar[FileFormat] = FileFormat(
         version=1,
-        first_with_checksums=1,
-        fields={name: (dtype, (None, *tail)) for name, (dtype, tail) in _PER_MOVER.items()},
+        groups=(Group(_PER_MOVER, "status"),),
         faults=trace_faults,
         kind="Trace",
     )
@@ -93,17 +93,10 @@ class Trace(Result):
     expel: NDArray[np.float64]
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self._freeze(_PER_MOVER, len(self.status))
-        object.__setattr__(self, "info", dict(self.info))
-
     @property
     def poses(self) -> Poses:
-        """Where the movers end, to go on from; `Poses` of shape (n,)."""
+        """Poses in which the movers end, of shape (n,); the next motion can start from them."""
         return Poses.from_quat_wxyz(self.position, self.quat_wxyz)
-
-    def __len__(self) -> int:
-        return len(self.status)
 
     def __repr__(self) -> str:
         lines = [
@@ -116,7 +109,7 @@ class Trace(Result):
             lines.append(
                 f"  fraction  {self.fraction[stopped].min():.6g} to {self.fraction[stopped].max():.6g}"
             )
-        return "\n".join([*lines, *_made_by(self.info)])
+        return "\n".join(lines + made_by(self.info))
 
 
 _POINT_FIELDS: dict[str, Field] = {
@@ -135,38 +128,36 @@ _START: dict[str, Field] = {"point_start": (np.int64, ())}
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class TouchPoints(Result):
-    """Places where movers at rest are near obstacles, ordered by (mover, kind, feature_a, body,
-    feature_b).
+    """Places where movers at rest are near obstacles.
+
+    Ordered by (mover, kind, feature_a, body, feature_b).
 
     Attributes
     ----------
     status : (n,) uint8
-        `Status` of each mover: MISS, nothing is near; HIT, something is; INITIAL_OVERLAP, it goes into
-        something by more than its zone, which a row names, of the kind OVERLAP or with a distance below 0;
+        `Status` of each mover: MISS, nothing is near; HIT, something is; INITIAL_OVERLAP, it overlaps
+        something by more than its zone, and a row of the kind OVERLAP or with a negative distance names it;
         INVALID_INPUT; UNRESOLVED, too large or too small for the precision.
     point_start : (n + 1,) int64
         Points ``point_start[i]:point_start[i + 1]`` are those of mover i.
     mover : (c,) int32
     kind : (c,) uint8
-        `Touch`: which features are nearest to each other there.
+        `Touch`: which features are nearest there.
     body, feature_a, feature_b
         As in `Trace`; features of OVERLAP are -1.
     point : (c, 3) float64
-        The vertex (of two, the mover's), or the place on the obstacle's edge next to the mover's. Zero for
+        The vertex (of two, the mover's), or the point on the obstacle's edge nearest to the mover's. Zero for
         OVERLAP, as `normal` and `distance`.
     normal : (c, 3) float64
         Unit, from the obstacle to the mover.
     distance : (c,) float64
-        Along the normal; below 0 behind a surface.
+        Distance along the normal; negative behind a surface.
     info : dict
     """
 
     _format: ClassVar[FileFormat] = FileFormat(
         version=1,
-        first_with_checksums=1,
-        fields={
-            name: (dtype, (None, *tail)) for name, (dtype, tail) in (_STATUS | _START | _POINT_FIELDS).items()
-        },
+        groups=(Group(_STATUS, "status"), Group(_START, "status", 1), Group(_POINT_FIELDS, "mover")),
         faults=touch_faults,
         kind="TouchPoints",
     )
@@ -185,24 +176,10 @@ class TouchPoints(Result):
     distance: NDArray[np.float64]
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self._freeze(_STATUS, len(self.status))
-        self._freeze(_START, len(self.status) + 1)
-        self._freeze(_POINT_FIELDS, len(self.mover))
-        object.__setattr__(self, "info", dict(self.info))
-
-    def __len__(self) -> int:
-        return len(self.mover)
-
     def __repr__(self) -> str:
         lines = [
             "TouchPoints",
             f"  movers    {len(self.status)}: {counted(self.status, Status) or 'none'}",
             f"  points    {len(self)}: {counted(self.kind, Touch) or 'none'}",
         ]
-        return "\n".join([*lines, *_made_by(self.info)])
-
-
-def _made_by(info: dict[str, Any]) -> list[str]:
-    made = [str(info[key]) for key in ("backend", "device", "precision") if info.get(key)]
-    return ["  made by   " + ", ".join(made)] if made else []
+        return "\n".join(lines + made_by(self.info))

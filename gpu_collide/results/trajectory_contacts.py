@@ -10,12 +10,11 @@ import numpy as np
 
 from gpu_collide._validate import as_parts
 from gpu_collide.results.contacts import CONTACT_DTYPE
+from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import trajectory_faults
 from gpu_collide.results.indexing import has_bodies
 from gpu_collide.results.part_names import PART_FIELDS, joined_names
 from gpu_collide.results.result import (
-    Field,
-    FileFormat,
     Kind,
     Result,
     Status,
@@ -40,7 +39,7 @@ _PER_CONTACT: dict[str, Field] = {
     "step": (np.dtype(np.int64), ()),
     "body_a": (np.dtype(np.int32), ()),
     "body_b": (np.dtype(np.int32), ()),
-    "share": (np.dtype(np.float64), ()),
+    "fraction": (np.dtype(np.float64), ()),
     **{
         name: CONTACT_DTYPE[name].subdtype or (CONTACT_DTYPE[name], ())
         for name in CONTACT_DTYPE.names or ()
@@ -51,23 +50,24 @@ _PER_PAIR: dict[str, Field] = {"pairs": (PAIR_DTYPE, ())}
 _START: dict[str, Field] = {"contact_start": (np.int64, ())}
 _SKIPPED: dict[str, Field] = {"skipped": (SKIP_DTYPE, ())}
 _PER_STEP: dict[str, Field] = {"step_pairs": (np.int64, ()), "step_start": (np.float64, ())}
-_FIELDS = _PER_CONTACT | _PER_PAIR | _START | _SKIPPED | _PER_STEP
 FORMAT = FileFormat(
-    version=4,  # 2: checksums; 3: names of parts; 4: step_start
+    version=5,  # 2: checksums; 3: names of parts; 4: step_start; 5: fraction, before share
     first_with_checksums=2,
-    fields={
-        **{name: (dtype, (None, *tail)) for name, (dtype, tail) in (_FIELDS | PART_FIELDS).items()},
-        "first_step": (np.int64, ()),
-    },
+    groups=(
+        Group(_PER_CONTACT, "step"), Group(_PER_PAIR, "pairs"), Group(_START, "pairs", 1),
+        Group(_SKIPPED, "skipped"), Group(_PER_STEP, "step_pairs"), Group(PART_FIELDS, "step"),
+    ),
+    numbers={"first_step": np.int64},
     faults=trajectory_faults,
     optional=("step_start", *PART_FIELDS),
+    renamed={"share": "fraction"},
     kind="TrajectoryContacts",
-)
+)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class TrajectoryContacts(Result):
-    """Every contact along trajectories, ordered by (step, body_a, body_b, share, kind, features).
+    """Every contact along trajectories, ordered by (step, body_a, body_b, fraction, kind, features).
 
     Step k leads from frame k to frame k + 1.  Bodies 0 to n - 1 are the moving ones, n and up the static
     ones. All arrays are on the host and read-only. ``len()`` is the number of contacts.
@@ -81,14 +81,14 @@ class TrajectoryContacts(Result):
     time, time_end : (c,) float64
         Absolute, in the unit of the frames' times (seconds); ``time_end`` is the end of a sustained contact
         within its step, else equal to `time`.
-    share : (c,) float64
-        The same time as a share of its step, in [0, 1].
+    fraction : (c,) float64
+        The same time as a fraction of its step, in [0, 1].
     kind, feature_a, feature_b, position, normal, properness, local_a, local_b, sustained
         As in `Contacts`.
     normal_speed : (c,) float64
         Relative speed along the normal, length per second: negative approaches.
     pairs : (k,) structured
-        Pairs that are more than a plain MISS, with the fields ``step``, ``body_a``, ``body_b``, ``status``
+        Pairs other than a plain MISS, with the fields ``step``, ``body_a``, ``body_b``, ``status``
         (`Status`) and ``toi``, the absolute time of the earliest contact (``inf``: none).
     contact_start : (k + 1,) int64
         Contacts ``contact_start[i]:contact_start[i + 1]`` belong to row i of `pairs`.
@@ -96,15 +96,15 @@ class TrajectoryContacts(Result):
         Bodies that were not swept in a step, with the fields ``step``, ``body`` and ``reason``: "invalid",
         "teleport" or "turn".
     step_pairs : (s,) int64
-        Number of pairs that were tested in each step, from `first_step` on. Between two races, and between
-        parts that were put together, there are numbers that are no steps: 0.
+        Number of pairs that were tested in each step, from `first_step` on; 0 for numbers that are not steps,
+        between two races and between joined parts.
     step_start : (s,) float64
-        Time at which each step begins; not a number for what is no step, and in files of earlier versions.
+        Time at which each step begins; NaN for numbers that are not steps, and in files of earlier versions.
     first_step : int
         The first step covered: 0, unless the object is one batch of a stream.
     info : dict
-        As in `Contacts`; ``timings`` are summed over the batches. ``gap_steps``, if there: how many of the
-        numbers in `step_pairs` are no steps.
+        As in `Contacts`; ``timings`` are summed over the batches. ``gap_steps``, if present: how many of the
+        numbers in `step_pairs` are not steps.
     part_a, part_b : (c,) int32 or None
         As in `Contacts`.
     """
@@ -115,7 +115,7 @@ class TrajectoryContacts(Result):
     step: NDArray[np.int64]
     body_a: NDArray[np.int32]
     body_b: NDArray[np.int32]
-    share: NDArray[np.float64]
+    fraction: NDArray[np.float64]
     kind: NDArray[np.uint8]
     feature_a: NDArray[np.int32]
     feature_b: NDArray[np.int32]
@@ -139,23 +139,14 @@ class TrajectoryContacts(Result):
     step_start: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        self._freeze_parts()
         if self.step_start is None:
             object.__setattr__(self, "step_start", np.full(len(self.step_pairs), np.nan))
-        self._freeze(_PER_CONTACT, len(self.step))
-        self._freeze(_PER_PAIR, len(self.pairs))
-        self._freeze(_START, len(self.pairs) + 1)
-        self._freeze(_SKIPPED, len(self.skipped))
-        self._freeze(_PER_STEP, len(self.step_pairs))
         object.__setattr__(self, "first_step", int(self.first_step))
-        object.__setattr__(self, "info", dict(self.info))
-
-    def __len__(self) -> int:
-        return len(self.step)
+        super().__post_init__()
 
     @property
     def n_steps(self) -> int:
-        """Number of steps looked at.
+        """Number of steps that were examined.
 
         Step numbers go up to ``first_step + len(step_pairs) - 1``; those between two races are not counted.
         """
@@ -190,16 +181,15 @@ class TrajectoryContacts(Result):
         return self[has_bodies(self.body_a, self.body_b, a, b)]
 
     def encounters(self) -> Encounters:
-        """Who met whom, when: consecutive steps in which two bodies are together as one encounter.
+        """Which bodies met, and when: consecutive steps in which two bodies are together, as one encounter.
 
-        Two bodies are together in a step that has a contact of theirs, or at whose start they overlap. Those
-        that overlap and have no contact are encounters as well.
+        Two bodies are together in a step in which they have a contact, or at whose start they overlap. Bodies
+        that overlap without a contact are encounters as well.
 
         Returns
         -------
         Encounters
-            Sorted by time. Of blocks of steps that follow each other, `Encounters.concatenate` makes those
-            of the whole.
+            Sorted by time. `Encounters.concatenate` joins those of consecutive blocks of steps.
         """
         from gpu_collide.results.encounters import encounters_of
 
@@ -217,7 +207,7 @@ class TrajectoryContacts(Result):
 
     @classmethod
     def concatenate(cls, parts: Iterable[TrajectoryContacts]) -> TrajectoryContacts:
-        """One object of several that follow each other, as ``stream=True`` yields them.
+        """Join consecutive parts, as ``stream=True`` yields them.
 
         Parameters
         ----------
@@ -254,7 +244,7 @@ class TrajectoryContacts(Result):
         return cls(**arrays, **named, first_step=parts[0].first_step, info=info)
 
     def shifted(self, steps: int) -> TrajectoryContacts:
-        """The same with every step number raised by `steps`; times stay.
+        """The same with `steps` added to every step number; times are unchanged.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""A made-up race: a closed track with barriers and a car that drives on it, as the arrays of a recording.
+"""A generated race: a closed track with barriers and a car that drives on it, as the arrays of a recording.
 
 The track is a hilly circuit of road, kerbs and walls; the car keeps to it badly: it hops over the bumps,
 scrapes along walls where it swerves too far, and is put back onto the road once, as racing games do.

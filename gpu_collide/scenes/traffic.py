@@ -1,4 +1,5 @@
-"""Many worlds of cars, for the demo, the bench and the tests: a step of traffic that all drives its own way.
+"""Many worlds of cars, for the demo, the bench and the tests: a step of traffic in which every car drives
+its own way.
 
 All worlds lie in the same place and share the ground and the walls around it, which are in world -1. So only
 the numbers of the worlds keep their cars apart, as in a simulation of many copies of one scene.

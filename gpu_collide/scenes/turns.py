@@ -1,4 +1,4 @@
-"""Turns of seeded scenes, as quaternions (n, 4), w x y z.
+"""Rotations of seeded scenes, as quaternions (n, 4), w x y z.
 
 Their order of sums is part of the scenes: the same seed gives the same bits. `Poses` has another order.
 """

@@ -1,1 +1,1 @@
-"""The tradeoff that rasterising brings: resolution against errors and cost, and what the paper says of it."""
+"""The tradeoff of rasterisation: resolution against errors and cost, and the paper's numbers beside it."""

@@ -1,4 +1,4 @@
-"""One figure: errors over what they cost, a panel a shape, a line a mode, a point a resolution."""
+"""One figure of errors over cost: a panel per shape, a line per mode, a point per resolution."""
 
 from __future__ import annotations
 

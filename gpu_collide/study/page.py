@@ -1,4 +1,4 @@
-"""The study as a page: what it was asked, the paper's table beside ours, all rows."""
+"""The study as a page: its settings, the paper's table beside the measured one, all rows."""
 
 from __future__ import annotations
 

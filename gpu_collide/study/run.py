@@ -147,7 +147,7 @@ class _Truth:
         def ask(threshold: float) -> gc.Contacts:
             words: Any = {"refine": mode, "precision": precision, "backend": backend}
             return gc.collide(
-                self.bodies, self.pairs, candidates="raster", resolution=resolution,
+                self.bodies, self.pairs, tuning=gc.Tuning(candidates="raster"), resolution=resolution,
                 min_properness=threshold, report=True, **words,
             ).to_numpy()  # fmt: skip
 

@@ -1,4 +1,5 @@
-"""Figures 13 and 14 of the paper: a torus goes through another, with three proper contacts; the screen."""
+"""Figures 13 and 14 of the paper: one torus passes through another, with three proper contacts, and the
+screen."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Looking at results: pictures of a pair, of its screen and of recordings, pages for a browser, and files
-that hold all that these show.
+"""Visualization of results: pictures of a pair, of its screen and of recordings, pages for a browser, and
+files that hold everything these show.
 
 Pictures need matplotlib, which is imported when it is used, with the remedy if it is not installed.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpu_collide._calls import warn_renamed
+from gpu_collide._calls import old_names
 from gpu_collide.errors import MissingExtraError
 from gpu_collide.view.page.write import page
 from gpu_collide.view.result_file import load_result, save_result
@@ -18,16 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["load_result", "page", "plot_contacts", "plot_screen", "plot_track", "save", "save_result"]
 
-#: Names of earlier versions.
-OLD = {"keep": save_result, "kept": load_result}
+_old = old_names(__name__, {"keep": save_result, "kept": load_result})
 
 
 def __getattr__(name: str) -> Any:
-    if name in OLD:
-        warn_renamed(f"gpu_collide.view.{name}", OLD[name].__name__)
-        return OLD[name]
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return _old(name)
     try:
         from gpu_collide.view import pictures
     except ImportError as error:

@@ -119,7 +119,7 @@ class _Scene:
         return (points - self.at)[..., self.turned]
 
     def body(self, i: int, share: float, size: float) -> list[Array]:
-        """Loops (k, 3) of the faces of a body at a share of the step, cut at a cube about the contact."""
+        """Loops (k, 3) of the faces of a body at a fraction of the step, cut at a cube about the contact."""
         mesh = self.bodies.meshes[self.bodies.shape[i]]
         pose = self.bodies.start[i : i + 1].toward(self.bodies.end[i : i + 1], share)
         points = self.seen(pose.apply(mesh.vertices))
@@ -170,7 +170,7 @@ def _figure(scene: _Scene, contacts: Any, step: int, time: float) -> Figure:
         figure.text(area[0] + 0.5 * area[2], 0.915, title, ha="center", fontsize=11, color=COLOR_INK)
     if len(contacts):
         colors = ScalarMappable(Normalize(0.0, 1.0), "viridis")
-        time_bar(figure, colors, "time of contact, share of the step")
+        time_bar(figure, colors, "time of contact, fraction of the step")
     kinds = [f"body {i}" + ("" if i < scene.moving else ", stands still") for i in scene.pair]
     keys: list[Any] = [
         Patch(color=color, label=f"{name}: {kind}")

@@ -1,4 +1,4 @@
-"""The pictures (matplotlib), under one roof."""
+"""The pictures (matplotlib), in one module."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""`save_result`: a result and what it was found among in one file; `load_result` and ``gpu-collide
-view`` read it again.
+"""`save_result`: a result and its scene in one file; `load_result` and ``gpu-collide view`` read it again.
 
 The file is that of ``result.save`` with more arrays behind it, so whatever reads results reads these too.
 What the arrays make up is told by a tree, in JSON, whose leaves are names of arrays, with their checksums.
@@ -30,7 +29,7 @@ from gpu_collide.results.npz import check_folder, checksums, open_npz, save_name
 from gpu_collide.results.slides import Slides
 from gpu_collide.results.trace import Trace
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
-from gpu_collide.view.page.write import shown
+from gpu_collide.view.page.write import QueryArguments, page_scene
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -96,12 +95,8 @@ def save_result(
     if not name.endswith(".npz"):
         raise ValueError(f"path: expected a name ending in .npz, got {name!r}; tables hold no bodies")
     check_folder(name)
-    how = {
-        "world": world, "start": start, "displacement": displacement, "radii": radii,
-        "orientation": orientation, "movers": movers, "angle": angle, "axis": axis,
-        "origin": origin, "end": end,
-    }  # fmt: skip
-    shown(result, scene, None, **how)  # complains of what does not belong together
+    query = QueryArguments(world, start, displacement, radii, orientation, movers, angle, axis, origin, end)
+    page_scene(result, scene, query)  # raises if it cannot be shown
     alone = hasattr(result, "save")
     steps: list[Any] = [result] if alone else list(result)
     writer = _Writer()
@@ -110,7 +105,7 @@ def save_result(
         "list": not alone,
         "steps": [writer.bytes_of(step) for step in steps[1:]],
         "scene": writer.node(scene),
-        "how": {key: writer.node(value) for key, value in how.items() if value is not None},
+        "how": {key: writer.node(value) for key, value in vars(query).items() if value is not None},
         "meshes": writer.meshes,
     }
     tree["checksums"] = json.loads(checksums(writer.arrays))
@@ -147,7 +142,7 @@ def load_result(path: StrPath) -> tuple[Any, Any, dict[str, Any]]:
     with open_npz(path, "a .npz file written by gpu_collide.view.save_result") as reader:
         kind = str(reader.read("format_kind")) if "format_kind" in reader.names else "Contacts"
         if kind not in RESULTS:
-            raise ValueError(f"path: {path} holds {kind}, of which there are no pages")
+            raise ValueError(f"path: {path} holds {kind}, which pages cannot show")
         if "scene" not in reader.names:
             if "info" not in reader.names:
                 raise ValueError(

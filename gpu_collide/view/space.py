@@ -1,4 +1,5 @@
-"""What the pictures share: colours, shaded faces in space, contacts by time, and figures that show once."""
+"""What the pictures share: colours, shaded faces in space, contacts by time, and figures that are displayed
+once."""
 
 from __future__ import annotations
 

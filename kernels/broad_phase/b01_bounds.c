@@ -1,11 +1,12 @@
-/* b01_bounds: where the things may be that the tree is to find.
+/* b01_bounds: bounds of what the tree is to find.
  * needs: broad_phase/gc_swept_volume.h
  *
- * b01_bodies: poses and meshes of the bodies -> centres, radius and turn of each, and the world box of all that it sweeps by
- * its own screw motion; world frame, user units. One work-item per body. The box holds the arcs of the mesh's ball and of the
- * corners of its box: chords over at most GC_BVH_PIECES pieces, and how far an arc strays from its chord.
- * Degenerate: near half a turn the motion may go round either side, and the box holds both; a body whose pose is not valid
- * has an empty box; one with coordinates beyond GC_BVH_WILD has the box that holds everything.
+ * b01_bodies: poses and meshes of the bodies -> centre, radius and rotation of each, and the world box of everything it
+ * sweeps in its own screw motion; world frame, user units. One work-item per body. The box contains the arcs of the mesh's
+ * bounding ball and of the corners of its box: chords over at most GC_BVH_PIECES pieces, plus the deviation of an arc from
+ * its chord.
+ * Degenerate: near half a turn the motion may go either way round, and the box contains both; a body with an invalid pose
+ * has an empty box; one with coordinates beyond GC_BVH_WILD has the box that contains everything.
  */
 
 /* greatest coordinate without sign; GC_BVH_FAR if one is no number */

@@ -1,10 +1,10 @@
-/* b02_keys: the order of the leaves, as numbers to be sorted.
+/* b02_keys: sort keys for the order of the leaves.
  * needs: common/gc_types.h
  *
  * in:  boxes_in (n, GC_BOX_STRIDE), rank of each box's segment (world), the cube that the codes divide
  * out: keys_out (n,): segment in the high bits, Morton code of the box's centre in the low ones
- * One work-item per box. The cube is the host's, from a sample (b02_sample); centres outside are clamped to its border,
- * so that an outlier only gets a poor place. Order decides speed, never results.
+ * One work-item per box. The host chooses the cube from a sample (b02_sample); centres outside are clamped to its border, so
+ * an outlier merely gets a poor place. The order affects speed, never results.
  */
 
 /* bits of v, at most 21, at every third place; what a shift would push out is masked before, as it must not overflow */

@@ -2,9 +2,9 @@
  * needs: common/gc_math.h tree/gc_bvh.h
  *
  * in:  bounds and boxes of the bodies (b01), and the order of the leaves from sorting the keys of b02
- * out: leaves, which keep all that decides a pair; nodes, which bound it: each the union of its children
+ * out: leaves, with everything that decides a pair; nodes, which bound it: each the union of its children
  * One work-item per leaf or node, one launch per level. A refit is the same launches with the old order.
- * Degenerate: a node that holds no moving body, or none at rest, has an empty box for them.
+ * Degenerate: a node without moving bodies, or without bodies at rest, has an empty box for them.
  */
 
 GC_KERNEL void b03_bodies(

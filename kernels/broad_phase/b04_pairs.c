@@ -2,15 +2,15 @@
  * needs: broad_phase/gc_swept_volume.h
  *
  * in:  leaves and nodes of b03, segments of the worlds, ignored pairs
- * out: for each body a the bodies b > a that it may meet, in rising order
- * b04_count: one work-item per leaf looks at the leaves behind its own in its world, and at those that are in every world;
- * the lower body of each pair found gets it. Behind a scan b04_fill: one work-item per body sorts what b04_count kept, or, if
- * there was no room for all, walks again. b04_row marks the partners of one body that has very many.
- * Whether a pair passes is decided at the leaf by gc_pair_passes alone, from the two bodies, whichever asks: a node only
- * leaves out what would fail there, so that neither the tree nor its age shows in the result.
- * Bounds: where each body has its own motion, the boxes that they sweep must meet. Else, with one body still, the other moves by its own screw, and the swept boxes must meet. With both moving, the motion
- * that counts is that of one seen from the other, and gc_cull says how near the straight paths of the centres must come.
- * Degenerate: a NaN never parts a pair.
+ * out: for each body a, the bodies b > a that it may meet, in rising order
+ * b04_count: one work-item per leaf tests the later leaves of its world, and those that are in every world; each pair found
+ * is assigned to its lower body. After a scan, b04_fill: one work-item per body sorts what b04_count kept, or, if there was
+ * no room for everything, traverses again. b04_row marks the partners of a body that has very many. A pair is decided at the
+ * leaf alone, by gc_pair_passes, from the two bodies, whichever asks: a node only skips what would fail there, so neither
+ * the tree nor its age affects the result.
+ * Bounds: where each body has its own motion, the boxes that they sweep must meet. Else, with one body at rest, the other
+ * moves by its own screw, and the swept boxes must meet; with both moving, the relative motion counts, and gc_cull bounds how near the straight paths of the centres must come.
+ * Degenerate: a NaN never separates a pair.
  */
 
 /* the body that asks */

@@ -1,8 +1,8 @@
-/* gc_swept_volume.h: what a body sweeps by its own screw motion, and whether two bodies may meet at all.
+/* gc_swept_volume.h: the volume that a body sweeps in its own screw motion, and whether two bodies may meet at all.
  * needs: common/gc_math.h tree/gc_bvh.h
  *
- * b01 makes the boxes of the broad phase from it, b04 asks about two moving bodies, and s01 about pairs whose relative motion
- * is too long for the digits there are: without pads, so that whatever may meet here also passes in the tree.
+ * b01 makes the boxes of the broad phase from it; b04 uses it for two moving bodies, and s01 for pairs whose relative motion
+ * is too long for the available digits: without pads, so that whatever may meet here also passes in the tree.
  */
 #ifndef GC_SWEPT_VOLUME_H
 #define GC_SWEPT_VOLUME_H

@@ -1,9 +1,9 @@
-/* gc_cells.h: tables of records of numbers, in scratch that a group has to itself.
+/* gc_cells.h: tables of records of numbers, in the scratch of one group.
  * needs: common/gc_platform.h
  *
- * A record for each of many things. Alone, a work-item has them column by column, `room` numbers long, so that loops vectorise.
- * Among many each record is in one piece, padded to fours: one address leads to all of it, and a lane reads or writes four
- * numbers at once.
+ * One record for each of many items. A work-item alone stores them column by column, `room` numbers long, so that loops
+ * vectorise. Among many work-items each record is contiguous, padded to a multiple of four: one address leads to all of it,
+ * and a lane reads or writes four numbers at once.
  */
 #ifndef GC_CELLS_H
 #define GC_CELLS_H

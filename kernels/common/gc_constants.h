@@ -1,10 +1,10 @@
-/* gc_constants.h: every tolerance, pad and cap of the kernels, each with its unit, reason and what a change does.
+/* gc_constants.h: every tolerance, pad and cap of the kernels, each with its unit, its reason and the effect of a change.
  * needs: common/gc_platform.h
  *
- * Lengths are in units of the pair's size (the larger bounding radius), angles in radians, times in steps (0..1).
- * Python reads these lines (gpu_collide.backends.sources); nothing is retyped there. Two rules hold them together:
- * the culling pads are wider than the solver's tolerances, so that culling cannot drop what the solver would accept,
- * and the solver's tolerances are wider than its rounding error, so that a decision is not rounding noise.
+ * Lengths are in units of the pair's size (the larger bounding radius), angles in radians, times in steps (0..1). Python
+ * reads these lines (gpu_collide.backends.sources); nothing is retyped there. Two rules connect them: the culling pads are
+ * wider than the solver's tolerances, so that culling cannot drop what the solver would accept, and the solver's tolerances
+ * are wider than its rounding error, so that no decision is rounding noise.
  */
 #ifndef GC_CONSTANTS_H
 #define GC_CONSTANTS_H
@@ -180,11 +180,11 @@
 #endif
 #if GC_PRECISION == 1
 /* sweep: boxes are widened by this share of their mesh, and times by the second share of themselves */
-#define GC_WIDE_PAD GC_R(1e-14)
-#define GC_WIDE_MARGIN GC_F(1e-15)
+#define GC_BVH8_PAD GC_R(1e-14)
+#define GC_BVH8_MARGIN GC_F(1e-15)
 #else
-#define GC_WIDE_PAD GC_R(1e-6)
-#define GC_WIDE_MARGIN GC_F(5e-7)
+#define GC_BVH8_PAD GC_R(1e-6)
+#define GC_BVH8_MARGIN GC_F(5e-7)
 #endif
 
 /* boxes of a tree's nodes are widened by this, in radii of the body, when solids are looked at: they are float32 */

@@ -1,4 +1,4 @@
-/* gc_motion.h: the relative motion of a pair as numbers: loading, the flow of a point, facing.
+/* gc_motion.h: the relative motion of a pair: loading it, the flow of a point, facing.
  * needs: common/gc_types.h common/gc_math.h
  */
 #ifndef GC_MOTION_H
@@ -38,6 +38,19 @@ GC_FN void gc_mesh_fill(GC_GLOBAL const int *from, gc_mesh *to)
     GC_ROLLED
     for (k = GC_FILL_LO; k < GC_MESH_WIDTH; k += GC_FILL_STEP) field[k] = from[k];
 }
+
+/* what kernels that look at pairs of whole meshes are all given */
+/* clang-format off */
+#define GC_PAIR_ARGS \
+    GC_GLOBAL const int *pairs_in,          /* (n_pairs, 2) its bodies */ \
+    GC_GLOBAL const int *shape_in,          /* (bodies,) mesh of each body */ \
+    GC_GLOBAL const gc_real *screw_in,      /* (n_pairs, GC_SCREW_STRIDE) */ \
+    GC_GLOBAL const int *headers_in,        /* (meshes, GC_MESH_STRIDE) */ \
+    GC_GLOBAL const int *topology_in,       /* what the headers lead to */ \
+    GC_GLOBAL const gc_real *mesh_reals_in, /* (meshes, GC_MESH_REAL_STRIDE) */ \
+    GC_GLOBAL const gc_real *vertices_in,   /* (vertices, 4) centred */ \
+    GC_GLOBAL const gc_real *planes_in      /* (faces, 4) */
+/* clang-format on */
 
 GC_FN gc_tables gc_tables_of(
     GC_GLOBAL const int *headers,

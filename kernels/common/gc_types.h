@@ -1,8 +1,8 @@
-/* gc_types.h: records that pass between stages, and how they lie in memory.
+/* gc_types.h: records that stages exchange, and their layout in memory.
  * needs: common/gc_platform.h
  *
- * All lengths behind s01 are scaled by 1/scale, a power of two near the pair's size, so that the pair is about one
- * unit large whatever the user's unit is; the scaling is exact.
+ * All lengths after s01 are scaled by 1/scale, a power of two near the pair's size, so that the pair is about one unit large
+ * whatever the user's unit is; the scaling is exact.
  */
 #ifndef GC_TYPES_H
 #define GC_TYPES_H

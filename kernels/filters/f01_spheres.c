@@ -3,13 +3,13 @@
  *
  * in:  screw records (s01), state bits, which pairs to test
  * out: keep_out (n_todo,) 0 where the balls cannot meet
- * One work-item per pair. Source: Blow, "The First Filters", for bodies that move along a screw.
+ * One work-item per pair. Source: Blow, "The First Filters", extended to bodies that move along a screw.
  *
- * At equal radius differences d of the centres from the axis, with azimuths phi apart and heights y apart, the centres
- * are sqrt(d^2 + 4 r_a r_b sin^2(phi/2) + y^2) apart. During the step phi and y are affine in time. Where the balls
- * meet, |sin(phi/2)| <= m; from 0 to there the sine lies above its chord, so that the middle term is at least
- * (u psi)^2 with a constant u, psi the arc at the origin's radius. What is left is the least distance of a point from a
- * segment, for every copy of A a whole turn round. Exact for a translation. Numbers that overflowed keep the pair.
+ * At equal radius differences d of the centres from the axis, with azimuths phi apart and heights y apart, the centres are
+ * sqrt(d^2 + 4 r_a r_b sin^2(phi/2) + y^2) apart. During the step phi and y are affine in time. Where the balls meet,
+ * |sin(phi/2)| <= m; from 0 to there the sine lies above its chord, so the middle term is at least (u psi)^2 with a constant
+ * u, where psi is the arc at the origin's radius. What remains is the least distance of a point from a segment, for every
+ * copy of A a whole turn apart. Exact for a translation. Numbers that overflowed keep the pair.
  */
 
 /* does the segment through p = (a, y), from p - until v to p + until v with v = (va, vy), come within sqrt(limit) of the

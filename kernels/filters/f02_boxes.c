@@ -1,12 +1,12 @@
-/* f02_boxes: pairs whose own boxes, turned and swept with them, do not meet during the step.
+/* f02_boxes: pairs whose oriented boxes, moved along with them, do not meet during the step.
  * needs: common/gc_motion.h narrow_phase/frame/gc_screen.h
  *
  * in:  screw records (s01), state bits, half the sides of the meshes' boxes, which pairs to test
  * out: keep_out (n_todo,) 0 where the boxes cannot meet
- * One work-item per pair. Source: Blow, "bounding box safety", with the separating directions of oriented boxes taken
- * in (rho, psi, y), where B only shifts, along (0, w, g). There a box is bent: it is its linear image about its middle,
- * and a stray that holds what the bend can add. First the ranges of rho, psi and y, then the normals of all pairs of the
- * seven directions in which A, B and the shift extend: if any of these divides the linear images by more than the strays,
+ * One work-item per pair. Source: Blow, "bounding box safety", with the separating directions of oriented boxes, in (rho,
+ * psi, y), where B is only shifted along (0, w, g). There a box is curved: it is its linear image about its middle, plus a
+ * bound on the curvature. First the ranges of rho, psi and y are compared, then the normals of all pairs of the seven
+ * directions in which A, B and the shift extend: if any of these separates the linear images by more than the bounds,
  * nothing meets. A box near the axis takes every azimuth and is tested by rho and y alone.
  */
 typedef struct {

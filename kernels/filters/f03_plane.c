@@ -1,16 +1,16 @@
-/* f03_plane: pairs that a plane of the collision screen divides during the whole step.
+/* f03_plane: pairs that a plane of the collision screen separates during the whole step.
  * needs: common/gc_motion.h narrow_phase/frame/gc_screen.h
  *
  * in:  screw records (s01), state bits, meshes, which pairs to test
- * out: keep_out (n_todo,) 0 where a plane in (rho, psi, y) was found with all of A on one side and all of B, wherever it
- *      shifts during the step, on the other
- * One group per pair. Source: Blow, "plane divides entities"; the plane is looked for as Chung and Wang do (1996): mirror
- * the normal at the direction between the two points that stick out farthest, until it divides or patience ends.
+ * out: keep_out (n_todo,) 0 where a plane in (rho, psi, y) was found with all of A on one side and all of B, wherever it is
+ *      shifted to during the step, on the other
+ * One group per pair. Source: Blow, "plane divides entities"; the plane is searched for as in Chung and Wang (1996): reflect
+ * the normal at the direction between the two extreme points, until it separates or the limit of rounds is reached.
  *
- * Faces are bent in these coordinates, so the vertices alone are not enough. A point of a face is a mean of its corners
- * with some weights; rho, which is convex, lies at most q below the same mean of theirs, psi at most s to either side:
- * half the greatest second derivative (kappa/(kappa r), kappa/(kappa r)^2) times the mean square distance to the corners,
- * which is at most that from the middle of the face. Bodies near the axis, and planes not found, keep the pair.
+ * Faces are curved in these coordinates, so vertices alone are not enough. A point of a face is a weighted mean of its
+ * corners; rho, which is convex, lies at most q below the same mean of theirs, psi at most s to either side: half the
+ * greatest second derivative (kappa/(kappa r), kappa/(kappa r)^2) times the mean square distance to the corners, which is at
+ * most that from the middle of the face. Bodies near the axis, and pairs for which no plane is found, are kept.
  */
 /* of what many tries divide, 2 find nine in ten pairs, 8 all but three in a hundred */
 #define GC_PLANE_TRIES 8

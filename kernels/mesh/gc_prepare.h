@@ -1,4 +1,4 @@
-/* gc_prepare.h: records of the preparation of a mesh.
+/* gc_prepare.h: records for the preparation of a mesh.
  * needs: common/gc_types.h
  */
 #ifndef GC_PREPARE_H

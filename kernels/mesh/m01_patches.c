@@ -1,14 +1,14 @@
-/* m01_patches: a mesh cut into patches, runs of faces in the order of its tree.
+/* m01_patches: a mesh divided into patches, which are runs of faces in the order of its tree.
  * needs: mesh/gc_prepare.h
  *
  * in:  index tables of the mesh, the order of its faces
  * out: tables of the patches, laid out like those of meshes (gc_types.h), with what leads from them to the mesh and to other
  *      patches
- * m01_owners, one work-item per edge or vertex: the first patch that has a face there. m01_count, one work-item per patch: its
- * vertices and edges, each once in rising order, and how many entries its tables have. The host sums these up; m01_fill, one
+ * m01_owners, one work-item per edge or vertex: the first patch that has a face there. m01_count, one work-item per patch:
+ * its vertices and edges, each once in rising order, and the sizes of its tables. The host sums these; m01_fill, one
  * work-item per patch, writes the tables. Integers alone: the same as those of gpu_collide/geometry/preparation/patches.py.
- * Degenerate: a vertex of no face has no owner and is in no patch. Numbers are sorted without a worst case that matters: a
- * face may have any number of corners.
+ * Degenerate: a vertex without faces has no owner and is in no patch. Sorting has no bad worst case: a face may have any
+ * number of corners.
  */
 
 /* so many numbers are sorted by counting what is less than each: n^2 comparisons, but without a branch and in vectors */

@@ -2,11 +2,11 @@
  * needs: mesh/gc_prepare.h common/gc_constants.h
  *
  * in:  faces in the order of the leaves, vertices centred on the mesh, the patches' vertices (m01), the faces' cones (m03)
- * out: a level's nodes (GC_NODE): box, slab, reach, cone, ring; user units
- * m02_patches, one work-item per patch: its leaves, and all nodes up to its own, which read the same few faces again and
- * again. m02_level, one launch for each level above, one work-item per node. Below the patch a node looks at the corners of its
- * faces, from the patch on at each vertex once a patch. Sums go from level to level, so that the order of additions is that of
- * the tree: the bits of gpu_collide/geometry/preparation/nodes.py.
+ * out: the nodes of a level (GC_NODE): box, slab, reach, cone, ring; user units
+ * m02_patches, one work-item per patch: its leaves and all nodes up to its own, which read the same few faces repeatedly.
+ * m02_level, one launch for each level above, one work-item per node. Below the patch a node reads the corners of its faces,
+ * from the patch on each vertex once per patch. Sums are passed from level to level, so that additions have the order of the
+ * tree: the bits of gpu_collide/geometry/preparation/nodes.py.
  * Degenerate: normals that nearly cancel give no slab, that is, n = 0 and a range of 0.
  */
 

@@ -1,12 +1,13 @@
-/* m03_cones: how far contact normals may lie off the normals of a mesh's faces; m02_nodes reads it.
+/* m03_cones: how far contact normals may deviate from the normals of a mesh's faces; m02_nodes reads it.
  * needs: mesh/gc_prepare.h
  *
  * in:  vertices, loops, edges, normals of the faces
- * out: of each face, as cosines, the half angle of its double cone and the angle that holds its neighbours' normals
+ * out: for each face, as cosines, the half angle of its double cone and the angle that contains its neighbours' normals
  * m03_corners, one work-item in all: the corners at each vertex, in rising order. m03_edges, one per edge; m03_vertices, one
- * per vertex; m03_faces, one per face. Double precision, with the sums in the order of gpu_collide/geometry/preparation/cones.py, whose
- * bits it has. What it means, and why nothing proper is lost: docs/decisions/0049.
- * Degenerate: borders, edges of more than two faces, edges without length and sharp corners leave the normal free, 0.
+ * per vertex; m03_faces, one per face. Double precision, with sums in the order of
+ * gpu_collide/geometry/preparation/cones.py, whose bits it has. Meaning, and proof that nothing proper is lost:
+ * docs/decisions/0049.
+ * Degenerate: borders, edges of more than two faces, edges of length zero and sharp corners leave the normal free, 0.
  */
 
 /* An edge that leaves its face's plane by more leaves the normal free: faces are planar within a share of the size only. */

@@ -1,13 +1,13 @@
-/* m04_order: the faces in the order of the leaves of their tree, so that each node is cut where it is longest.
+/* m04_order: faces in the order of the leaves of their tree, with each node divided along its longest side.
  * needs: common/gc_platform.h
  *
- * in:  middles of the faces' boxes, in the faces' order
- * out: the faces in the leaves' order
- * One launch for each level from the root down, one work-item per node: of a node of level l the 2^(l - 1) faces that are
- * lowest along the axis on which its middles spread most go to its first child, the others to its second. The last launch
- * goes down to the leaves. Faces of equal places go by their numbers, so that there is one answer, that of
- * gpu_collide/geometry/preparation/order.py, however it is found. Nothing is rounded but the spread.
- * Degenerate: all middles at one place are cut by the faces' numbers.
+ * in:  centres of the faces' boxes, in the order of the faces
+ * out: the faces in the order of the leaves
+ * One launch for each level from the root down, one work-item per node: in a node of level l, the 2^(l - 1) faces that are
+ * lowest along the axis on which its centres spread most go to the first child, the others to the second. The last launch
+ * continues down to the leaves. Faces at equal places are ordered by number, so there is one answer, that of
+ * gpu_collide/geometry/preparation/order.py, however it is found. Only the spread is rounded.
+ * Degenerate: if all centres coincide, the faces' numbers divide them.
  */
 
 /* Of runs longer than this so many faces are looked at for a pivot, which is taken so many beyond the cut. */

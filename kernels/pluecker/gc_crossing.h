@@ -242,6 +242,14 @@ GC_FN int gc_edge_pair_stops(
     return 1;
 }
 
+/* Do the lines of two edges of solids cross all the while, but for the rounding of where they stand? Then they meet at no angle in
+ * particular. What comes first is an end of the one over the other, which the faces at both tell. */
+GC_FN int gc_edge_pair_crosses_always(const gc_edge_pair *e, gc_swing real, gc_real doubt, gc_real length)
+{
+    return e->of_mover.faces == 2 && e->of_still.faces == 2
+           && GC_ABS(real.start - real.cosine) + gc_swing_amplitude(real) <= e->zone.doubt * length + doubt;
+}
+
 /* One of the two ways round: the mover's edge comes against sign times the normal. */
 GC_FN int gc_edge_pair_turn(
     const gc_pivot *pivot,
@@ -274,7 +282,7 @@ GC_FN int gc_edge_pair_turn(
     }
     how = gc_edge_pair_meet(pivot, e, sign, lateral, GC_R(4.0) * GC_FACING_ROUNDING, met, &length, arrival);
     if (!how) how = gc_edge_pair_met_before(pivot, e, real, sign, lateral, &met, &length, arrival);
-    if (!how) return 0;
+    if (!how || gc_edge_pair_crosses_always(e, real, doubt, length)) return 0;
     if (!falls && real.start - real.cosine - gc_swing_amplitude(real) > lateral * length + doubt) return 0;
     /* the zone ends at the still line, moved outwards along the normal of the meeting */
     zone = gc_swing_times(gc_direction_swing(pivot, e->u, gc_cross(e->w, arrival->normal)), sign * e->zone.expel);

@@ -24,6 +24,13 @@ GC_FN int gc_first_comes_through(gc_swing s, gc_real zone)
     return gc_swing_sinks(s) == 0 && s.start - s.cosine + gc_swing_amplitude(s) >= GC_R(0.0);
 }
 
+/* Does x keep its distance from the plane but for rounding, as what is on the axis, or turns along the plane? Then it does not come through;
+ * what is behind by more is not let deeper. */
+GC_FN int gc_first_level(gc_swing s, gc_real doubt)
+{
+    return s.start >= -doubt && gc_swing_amplitude(s) <= GC_R(0.25) * doubt;
+}
+
 /* Vertex x turns towards the loop in the plane through `corner` across n: may it, and up to where? */
 GC_FN int gc_first_turn(
     const gc_loop *l,
@@ -60,6 +67,14 @@ typedef struct {
     gc_real way;
 } gc_vertex_at;
 
+/* Has a place gone no farther than rounding by then? What turns along a plane may rise by that before it sinks. */
+GC_FN int gc_first_at_start(const gc_mover_at *q, int mode, gc_real time, gc_vec place)
+{
+    const gc_stand *here = &q->walk->here;
+    if (time == GC_R(0.0) || mode == GC_GOES) return time == GC_R(0.0);
+    return GC_R(2.0) * time * gc_norm(gc_cross(here->axis, gc_sub(place, here->pivot))) <= q->zone.doubt;
+}
+
 /* What stops a mover at `time`, which began so far from it, and touches it at `place` if it did: it does not, if a plane separates all about the
  * place. */
 GC_FN void gc_first_stops(
@@ -75,8 +90,8 @@ GC_FN void gc_first_stops(
     gc_vec point,
     gc_vec normal)
 {
-    if (time == GC_R(0.0) && GC_ABS(distance) <= q->zone.doubt && gc_found_before(best, time, kind, a, q->walk->now, b)
-        && gc_separated_at(q, mode, place))
+    if (gc_first_at_start(q, mode, time, place) && GC_ABS(distance) <= q->zone.doubt
+        && gc_found_before(best, time, kind, a, q->walk->now, b) && gc_separated_at(q, mode, place))
         return;
     gc_found_take(q, best, time, kind, a, b, point, normal);
 }
@@ -127,7 +142,7 @@ GC_INLINE void gc_first_vertex(const gc_mover_at *q, int mode, gc_found *best, i
         gc_swing swing;
         if (of_mover) seen.axis = gc_scale(seen.axis, GC_R(-1.0));
         swing = gc_vertex_swing(&seen, p->x, p->n, p->corner);
-        if (gc_vertex_swing_far(swing, q->zone.expel, best->time)) return;
+        if (gc_vertex_swing_far(swing, q->zone.expel, best->time) || gc_first_level(swing, q->zone.doubt)) return;
         if (p->side && !gc_first_comes_through(swing, q->zone.expel)) return;
     }
     if (face >= 0) p->loop = gc_loop_of(q, of_mover, face);
@@ -194,7 +209,7 @@ GC_FN void gc_first_ee(const gc_mover_at *q, int mode, gc_found *best, const gc_
         if (!gc_edge_edge_translation(p->a, p->b, v, r->a, r->b, &p->wedge, &r->wedge, &q->zone, best->time, &f, &n)) return;
         point = gc_ridge_next(p, r, gc_scale(v, f), n);
     }
-    if (f > GC_R(0.0)) {
+    if (!gc_first_at_start(q, mode, f, point)) {
         gc_found_take(q, best, f, GC_TOUCH_EE, p->source, r->source, point, n);
         return;
     }

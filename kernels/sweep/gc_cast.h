@@ -1,5 +1,5 @@
-/* gc_cast.h: what is swept, as queries give it.
- * needs: sweep/gc_walk.h
+/* gc_cast.h: the queries of casts, and the cast of each through the world.
+ * needs: sweep/gc_traverse.h
  */
 #ifndef GC_CAST_H
 #define GC_CAST_H
@@ -100,7 +100,7 @@ GC_FN void gc_cast_ball(const gc_cast *q, int i, int ball, gc_ball *b)
 }
 
 /* a net for a query that writes to these arrays, if it is given room */
-GC_FN void gc_net_begin(gc_cast_collector *net, int mode, int query, GC_GLOBAL int *ints, GC_GLOBAL gc_real *reals)
+GC_FN void gc_collector_begin(gc_cast_collector *net, int mode, int query, GC_GLOBAL int *ints, GC_GLOBAL gc_real *reals)
 {
     net->ints = ints;
     net->reals = reals;
@@ -117,11 +117,11 @@ GC_FN void gc_net_begin(gc_cast_collector *net, int mode, int query, GC_GLOBAL i
 GC_FN void gc_cast_through(const gc_cast_scene *w, const gc_cast *q, int i, gc_cast_collector *net)
 {
     int begin, count = gc_cast_balls(q, i, &begin);
-    for (int k = 0; k < count && !gc_net_ends(net); ++k) {
+    for (int k = 0; k < count && !gc_collector_ends(net); ++k) {
         gc_ball b;
         gc_cast_ball(q, i, begin + k, &b);
         net->ball = &b;
-        gc_walk_world(w, &b, k, net);
+        gc_traverse_world(w, &b, k, net);
     }
 }
 

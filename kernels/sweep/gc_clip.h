@@ -1,9 +1,9 @@
-/* gc_clip.h: of all velocities that lead into none of some planes, the one nearest to a given one.
+/* gc_clip.h: the velocity nearest to a given one that leads into none of some planes.
  * needs: common/gc_constants.h common/gc_math.h
  *
- * One plane after the other: while the answer so far is on the right side of it, it stays; else the answer lies in this
- * plane, where the ones before are lines, and among lines in the same way on one of them, where they are ends. So a crease of two
- * planes and a corner of three come out exactly, and nothing is iterated.
+ * Planes are added one at a time. While the result so far is on the right side of the next plane, it stays; otherwise the
+ * result lies in this plane, where the earlier planes are lines, and among lines in the same way on one of them, where they
+ * are end points. So a crease of two planes and a corner of three come out exactly, without iteration.
  */
 #ifndef GC_CLIP_H
 #define GC_CLIP_H
@@ -68,12 +68,12 @@ GC_FN int gc_clip_corner(GC_GLOBAL const gc_real *planes, int j, gc_vec d, gc_re
 }
 
 /* Within plane i, the planes before it: 0 if they leave nothing. */
-GC_FN int gc_clip_within(gc_vec v, GC_GLOBAL const gc_real *planes, int i, gc_real nothing, gc_vec *x, int *bent)
+GC_FN int gc_clip_within(gc_vec v, GC_GLOBAL const gc_real *planes, int i, gc_real nothing, gc_vec *x, int *active)
 {
     gc_plane a = gc_plane_at(planes, i);
     int good = 1;
     *x = gc_add(v, gc_scale(a.normal, a.push - gc_dot(a.normal, v)));
-    *bent = 1;
+    *active = 1;
     for (int j = 0; j < i; ++j) {
         gc_plane b = gc_plane_at(planes, j);
         gc_vec d = gc_cross(a.normal, b.normal), on;
@@ -89,7 +89,7 @@ GC_FN int gc_clip_within(gc_vec v, GC_GLOBAL const gc_real *planes, int i, gc_re
         *x = on;
         if (!gc_clip_corner(planes, j, d, nothing, x)) good = 0;
         on = gc_sub(*x, on);
-        *bent = gc_dot(on, on) > GC_R(0.0) ? 3 : 2;
+        *active = gc_dot(on, on) > GC_R(0.0) ? 3 : 2;
     }
     return good;
 }
@@ -116,17 +116,17 @@ GC_FN int gc_clip(gc_vec v, GC_GLOBAL const gc_real *planes, int count, gc_vec *
 {
     gc_real nothing = gc_clip_nothing(v, planes, count);
     gc_vec x = v;
-    int bent = 0, good = 1;
+    int active = 0, good = 1;
     for (int i = 0; i < count; ++i) {
         gc_plane a = gc_plane_at(planes, i);
         if (gc_dot(a.normal, x) >= a.push - nothing) continue;
-        if (!gc_clip_within(v, planes, i, nothing, &x, &bent)) good = 0;
+        if (!gc_clip_within(v, planes, i, nothing, &x, &active)) good = 0;
     }
     /* Planes that hardly differ from facing each other may leave nothing as far as can be told; standing still is never into
      * planes that do not come. */
     if (!good && gc_clip_still(planes, count)) {
         x = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
-        bent = 3;
+        active = 3;
         good = 1;
     }
     /* What is nothing here may be more than a cast takes for going along (GC_SWEEP_ALONG), which then stops again at what
@@ -137,7 +137,7 @@ GC_FN int gc_clip(gc_vec v, GC_GLOBAL const gc_real *planes, int count, gc_vec *
         if (over > GC_R(0.0) && over <= nothing) x = gc_add(x, gc_scale(a.normal, over));
     }
     *out = x;
-    return good ? bent : -1;
+    return good ? active : -1;
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* gc_collector.h: what a swept sphere touches, which of two touches comes first, and what is told of one.
+/* gc_collector.h: the touches of a swept sphere: which of two comes first, and what is reported of one.
  * needs: sweep/gc_touch.h
  */
 #ifndef GC_CAST_HIT_H
@@ -44,7 +44,7 @@ GC_FN int gc_cast_hit_before(const gc_cast_hit *a, const gc_cast_hit *b)
 /* Point and unit normal of a touch in the stretched frame of the body, from the centre at the start. */
 GC_FN void gc_cast_hit_where(
     const gc_cast_scene *w,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     const gc_cast_hit *c,
     gc_vec *point,
@@ -52,9 +52,9 @@ GC_FN void gc_cast_hit_where(
 {
     gc_vec centre = gc_scale(v->way, c->time);
     if (c->kind == GC_FEATURE_FACE) {
-        gc_vec n = gc_ellipsoid_space_normal(v, gc_ground_plane(w, g, c->at));
+        gc_vec n = gc_ellipsoid_space_normal(v, gc_cast_mesh_plane(w, g, c->at));
         gc_vec y = gc_ellipsoid_space_point(
-            v, gc_ground_corner(w, g, gc_ground_begin(w, g, c->at, GC_GROUND_FACE_loop) + 1));
+            v, gc_cast_mesh_corner(w, g, gc_cast_mesh_begin(w, g, c->at, GC_CAST_MESH_FACE_loop) + 1));
         if (g->two_sided && gc_dot(n, y) > GC_R(0.0)) n = gc_scale(n, GC_R(-1.0));
         *normal = n;
         *point = gc_sub(centre, gc_scale(n, gc_dot(n, gc_sub(centre, y))));
@@ -79,13 +79,13 @@ GC_LARGE void gc_cast_hit_tell(const gc_cast_scene *w, const gc_ball *b, const g
 {
     GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * c->body;
     int shape = w->body_ints[GC_OBSTACLE_INT_STRIDE * c->body + GC_OBSTACLE_INT_shape];
-    GC_GLOBAL const gc_real *size = w->sizes + GC_GROUND_SIZE_STRIDE * shape;
-    gc_real scale = size[GC_GROUND_SIZE_scale], time = c->time, speed;
+    GC_GLOBAL const gc_real *size = w->sizes + GC_CAST_MESH_SIZE_STRIDE * shape;
+    gc_real scale = size[GC_CAST_MESH_SIZE_scale], time = c->time, speed;
     gc_quat turned = gc_obstacle_turned(w, c->body, b->since + time * b->share);
     gc_vec point, normal, away;
-    gc_ground g;
+    gc_cast_mesh g;
     gc_ellipsoid_space v;
-    gc_ground_load(w, shape, &g);
+    gc_cast_mesh_load(w, shape, &g);
     gc_ellipsoid_space_make(w, b, c->body, &v);
     gc_cast_hit_where(w, &g, &v, c, &point, &normal);
     if (!v.round) {

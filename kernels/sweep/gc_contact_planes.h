@@ -1,9 +1,9 @@
-/* gc_contact_planes.h: what a sphere or an ellipsoid at rest is near: planes of contact.
- * needs: sweep/gc_touch.h sweep/gc_wide.h
+/* gc_contact_planes.h: contact planes around a sphere or an ellipsoid at rest.
+ * needs: sweep/gc_touch.h sweep/gc_bvh8.h
  *
- * Of each face the place nearest to the centre counts, whether within it, on an edge or at a vertex, once for all
- * faces that share it; an edge of which one of its faces has the nearest place elsewhere does not, so that what is cut
- * into triangles is as smooth as one polygon. The plane lies across the surface of the ellipsoid.
+ * Of each face the point nearest to the centre counts, whether it is inside the face, on an edge or at a vertex, and once
+ * for all faces that share it. An edge does not count if one of its faces has its nearest point elsewhere, so that a
+ * triangulated face is as smooth as a polygon. The plane is tangent to the surface of the ellipsoid.
  */
 #ifndef GC_CONTACT_PLANES_H
 #define GC_CONTACT_PLANES_H
@@ -24,7 +24,7 @@ GC_RECORD(GC_NEARBY)
     MANY(X, normal, 3) /* unit, towards the centre; world, as all here */ \
     ONE(X, gap)        /* between surface and ellipsoid along it, below 0 within */ \
     MANY(X, point, 3) \
-    MANY(X, motion, 3) /* of the body, over the whole step */
+    MANY(X, body_displacement, 3) /* over the whole step */
 GC_RECORD(GC_NEARBY_REAL)
 
 typedef struct {
@@ -34,7 +34,7 @@ typedef struct {
 } gc_nearby;
 
 /* where planes go: the nearest so many, in order; or all, into memory */
-#define GC_BESIDE_MOST 16
+#define GC_CONTACT_PLANES_MOST 16
 typedef struct {
     gc_nearby *list;
     int count; /* in the list */
@@ -65,7 +65,7 @@ GC_FN void gc_crowd_write(gc_plane_list *to, const gc_nearby *from)
     ints[GC_NEARBY_number] = from->number;
     gc_store_vec(reals + GC_NEARBY_REAL_normal, 0, from->normal);
     gc_store_vec(reals + GC_NEARBY_REAL_point, 0, from->point);
-    gc_store_vec(reals + GC_NEARBY_REAL_motion, 0, from->motion);
+    gc_store_vec(reals + GC_NEARBY_REAL_body_displacement, 0, from->motion);
     reals[GC_NEARBY_REAL_gap] = from->gap;
 }
 
@@ -89,7 +89,7 @@ GC_FN void gc_contact_planes_tell(
     const gc_cast_scene *w,
     const gc_ball *b,
     const gc_ellipsoid_space *v,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     gc_vec y,
     gc_vec m,
     gc_real gap,
@@ -97,8 +97,8 @@ GC_FN void gc_contact_planes_tell(
     gc_plane_list *to)
 {
     GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * p->body;
-    GC_GLOBAL const gc_real *size = w->sizes + GC_GROUND_SIZE_STRIDE * g->mesh;
-    gc_real scale = size[GC_GROUND_SIZE_scale], length = GC_R(1.0);
+    GC_GLOBAL const gc_real *size = w->sizes + GC_CAST_MESH_SIZE_STRIDE * g->mesh;
+    gc_real scale = size[GC_CAST_MESH_SIZE_scale], length = GC_R(1.0);
     gc_vec away, n = m;
     if (!v->round) {
         n = gc_make(
@@ -128,20 +128,20 @@ GC_FN int gc_same_place(gc_vec a, gc_vec b) { return a.x == b.x && a.y == b.y &&
  * have in front of it: yes. */
 GC_FN int gc_contact_planes_of(
     const gc_cast_scene *w,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     int face,
     gc_vec a,
     gc_vec b,
     int one)
 {
-    int first = gc_ground_begin(w, g, face, GC_GROUND_FACE_loop) + 1;
-    int end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_loop);
-    gc_vec n = gc_ellipsoid_space_normal(v, gc_ground_plane(w, g, face)), y = gc_ellipsoid_space_point(v, a);
+    int first = gc_cast_mesh_begin(w, g, face, GC_CAST_MESH_FACE_loop) + 1;
+    int end = gc_cast_mesh_begin(w, g, face + 1, GC_CAST_MESH_FACE_loop);
+    gc_vec n = gc_ellipsoid_space_normal(v, gc_cast_mesh_plane(w, g, face)), y = gc_ellipsoid_space_point(v, a);
     gc_real d = -gc_dot(n, y);
     if (!g->two_sided && d < -v->slack) return 1;
     for (int j = first; j < end; ++j) {
-        gc_vec x = gc_ground_corner(w, g, j), next = gc_ground_corner(w, g, j + 1 < end ? j + 1 : first);
+        gc_vec x = gc_cast_mesh_corner(w, g, j), next = gc_cast_mesh_corner(w, g, j + 1 < end ? j + 1 : first);
         if (one) {
             if (gc_same_place(x, a) && -gc_dot(gc_ellipsoid_space_vector(v, gc_sub(next, a)), y) > GC_R(0.0)) return 0;
             if (gc_same_place(next, a) && -gc_dot(gc_ellipsoid_space_vector(v, gc_sub(x, a)), y) > GC_R(0.0)) return 0;
@@ -157,7 +157,7 @@ GC_FN int gc_contact_planes_of(
  * its nearest place elsewhere */
 GC_FN int gc_contact_planes_around(
     const gc_cast_scene *w,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     gc_vec a,
     gc_vec b,
@@ -174,16 +174,16 @@ GC_FN int gc_contact_planes_around(
 GC_FN void gc_contact_planes_face(
     const gc_cast_scene *w,
     const gc_ball *b,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     int face,
     gc_nearby *p,
     gc_plane_list *to)
 {
-    gc_vec n = gc_ellipsoid_space_normal(v, gc_ground_plane(w, g, face));
-    int first = gc_ground_begin(w, g, face, GC_GROUND_FACE_loop) + 1;
-    int end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_loop);
-    gc_vec x = gc_ground_corner(w, g, first), y = gc_ellipsoid_space_point(v, x), m = n;
+    gc_vec n = gc_ellipsoid_space_normal(v, gc_cast_mesh_plane(w, g, face));
+    int first = gc_cast_mesh_begin(w, g, face, GC_CAST_MESH_FACE_loop) + 1;
+    int end = gc_cast_mesh_begin(w, g, face + 1, GC_CAST_MESH_FACE_loop);
+    gc_vec x = gc_cast_mesh_corner(w, g, first), y = gc_ellipsoid_space_point(v, x), m = n;
     gc_real d = -gc_dot(n, y);
     if (g->two_sided && d < GC_R(0.0)) {
         d = -d;
@@ -191,7 +191,7 @@ GC_FN void gc_contact_planes_face(
     }
     if (d < -v->slack) return;
     for (int j = first; j < end; ++j) {
-        gc_vec next = gc_ground_corner(w, g, j + 1 < end ? j + 1 : first);
+        gc_vec next = gc_cast_mesh_corner(w, g, j + 1 < end ? j + 1 : first);
         gc_vec side = gc_cross(n, gc_ellipsoid_space_vector(v, gc_sub(next, x)));
         if (gc_dot(side, y) > GC_R(0.0)) return;
         x = next;
@@ -206,7 +206,7 @@ GC_FN void gc_contact_planes_face(
 GC_FN void gc_contact_planes_rim(
     const gc_cast_scene *w,
     const gc_ball *b,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     gc_vec a,
     gc_vec c,
@@ -224,37 +224,37 @@ GC_FN void gc_contact_planes_rim(
     }
     away = gc_norm(y);
     if (away <= v->slack) return;
-    most = to->reach * w->sizes[GC_GROUND_SIZE_STRIDE * g->mesh + GC_GROUND_SIZE_shrink] + v->slack;
+    most = to->reach * w->sizes[GC_CAST_MESH_SIZE_STRIDE * g->mesh + GC_CAST_MESH_SIZE_shrink] + v->slack;
     if (!b->round) most *= b->radius / GC_MIN(GC_MIN(b->radii.x, b->radii.y), b->radii.z);
     if (away - v->radius > most) return;
     p->face = gc_contact_planes_around(
-        w, g, v, a, c, one, own[GC_GROUND_EDGE_around], own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around]);
+        w, g, v, a, c, one, own[GC_CAST_MESH_EDGE_around], own[GC_CAST_MESH_EDGE_STRIDE + GC_CAST_MESH_EDGE_around]);
     if (p->face < 0) return;
     p->kind = one ? GC_FEATURE_VERTEX : GC_FEATURE_EDGE;
-    p->number = own[GC_GROUND_EDGE_source];
+    p->number = own[GC_CAST_MESH_EDGE_source];
     gc_contact_planes_tell(w, b, v, g, y, gc_scale(y, GC_R(-1.0) / away), away - v->radius, p, to);
 }
 
 GC_FN void gc_contact_planes_leaf(
     const gc_cast_scene *w,
     const gc_ball *b,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     int first,
     int last,
     gc_nearby *p,
     gc_plane_list *to)
 {
-    int end = gc_ground_begin(w, g, last, GC_GROUND_FACE_edge);
+    int end = gc_cast_mesh_begin(w, g, last, GC_CAST_MESH_FACE_edge);
     for (int face = first; face < last; ++face) gc_contact_planes_face(w, b, g, v, face, p, to);
-    for (int k = gc_ground_begin(w, g, first, GC_GROUND_FACE_edge); k < end; ++k) {
+    for (int k = gc_cast_mesh_begin(w, g, first, GC_CAST_MESH_FACE_edge); k < end; ++k) {
         gc_vec a = gc_load_vec(w->reals + g->side, 2 * k), c = gc_load_vec(w->reals + g->side, 2 * k + 1);
-        gc_contact_planes_rim(w, b, g, v, a, c, 0, w->ints + g->edge + GC_GROUND_EDGE_STRIDE * k, p, to);
+        gc_contact_planes_rim(w, b, g, v, a, c, 0, w->ints + g->edge + GC_CAST_MESH_EDGE_STRIDE * k, p, to);
     }
-    end = gc_ground_begin(w, g, last, GC_GROUND_FACE_vertex);
-    for (int k = gc_ground_begin(w, g, first, GC_GROUND_FACE_vertex); k < end; ++k) {
+    end = gc_cast_mesh_begin(w, g, last, GC_CAST_MESH_FACE_vertex);
+    for (int k = gc_cast_mesh_begin(w, g, first, GC_CAST_MESH_FACE_vertex); k < end; ++k) {
         gc_vec a = gc_load_vec(w->reals + g->tip, k);
-        gc_contact_planes_rim(w, b, g, v, a, a, 1, w->ints + g->vertex + GC_GROUND_EDGE_STRIDE * k, p, to);
+        gc_contact_planes_rim(w, b, g, v, a, a, 1, w->ints + g->vertex + GC_CAST_MESH_EDGE_STRIDE * k, p, to);
     }
 }
 
@@ -277,45 +277,45 @@ GC_FN void gc_contact_planes_body(
     gc_plane_list *to)
 {
     int base = n, shape = w->body_ints[GC_OBSTACLE_INT_STRIDE * body + GC_OBSTACLE_INT_shape];
-    GC_GLOBAL const gc_real *size = w->sizes + GC_GROUND_SIZE_STRIDE * shape;
+    GC_GLOBAL const gc_real *size = w->sizes + GC_CAST_MESH_SIZE_STRIDE * shape;
     gc_vec still = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
     gc_real low[3], high[3], more;
-    gc_ground g;
+    gc_cast_mesh g;
     gc_ellipsoid_space v;
     gc_ray_box d;
     gc_ellipsoid_space_make(w, b, body, &v);
     for (int k = 0; k < 3; ++k) {
-        low[k] = size[GC_GROUND_SIZE_low + k];
-        high[k] = size[GC_GROUND_SIZE_high + k];
+        low[k] = size[GC_CAST_MESH_SIZE_low + k];
+        high[k] = size[GC_CAST_MESH_SIZE_high + k];
     }
     more = gc_contact_planes_grown(b, to->reach);
     v.sides = gc_make(v.sides.x * more + v.slack, v.sides.y * more + v.slack, v.sides.z * more + v.slack);
     if (!gc_ray_box_make(v.centre, still, v.sides, low, high, GC_R(1.0), &d)) return;
-    gc_ground_load(w, shape, &g);
+    gc_cast_mesh_load(w, shape, &g);
     p->body = body;
     stack[n] = 0;
     when[n++] = GC_F(0.0);
     while (n > base) {
-        gc_raster times[GC_WIDE_KIDS];
+        gc_raster times[GC_BVH8_KIDS];
         int kid = 0, leaf, first;
         while (n > base) { /* nodes until a leaf is next, so that lanes have leaves together */
             kid = stack[--n];
             if (kid < 0) break;
-            gc_ray_box_look(&d, w->nodes + g.node + GC_WIDE_STRIDE * kid, gc_ray_box_time(&d, GC_R(1.0)), times);
-            n = gc_wide_push(w->ints + g.kid + GC_WIDE_KIDS * kid, times, stack, when, n);
+            gc_ray_box_look(&d, w->nodes + g.node + GC_BVH8_STRIDE * kid, gc_ray_box_time(&d, GC_R(1.0)), times);
+            n = gc_bvh8_push(w->ints + g.kid + GC_BVH8_KIDS * kid, times, stack, when, n);
         }
         if (kid >= 0) return;
         leaf = -1 - kid;
-        first = leaf >> GC_WIDE_LEAF;
-        gc_contact_planes_leaf(w, b, &g, &v, first, first + (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1, p, to);
+        first = leaf >> GC_BVH8_LEAF;
+        gc_contact_planes_leaf(w, b, &g, &v, first, first + (leaf & ((1 << GC_BVH8_LEAF) - 1)) + 1, p, to);
     }
 }
 
 /* all bodies, where they are at the ball's moment */
 GC_FN void gc_contact_planes_world(const gc_cast_scene *w, const gc_ball *b, int query, gc_plane_list *to)
 {
-    int stack[2 * GC_WIDE_STACK];
-    gc_raster when[2 * GC_WIDE_STACK];
+    int stack[2 * GC_BVH8_STACK];
+    gc_raster when[2 * GC_BVH8_STACK];
     GC_GLOBAL const gc_real *frame = w->frame;
     gc_real low[3], high[3], shrink = frame[GC_CAST_SCENE_shrink], axes[9];
     gc_vec sides, still = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
@@ -334,18 +334,18 @@ GC_FN void gc_contact_planes_world(const gc_cast_scene *w, const gc_ball *b, int
     stack[0] = 0;
     when[n++] = GC_F(0.0);
     while (n > 0) {
-        gc_raster times[GC_WIDE_KIDS];
+        gc_raster times[GC_BVH8_KIDS];
         int kid = 0, leaf, first, count;
         while (n > 0) {
             kid = stack[--n];
             if (kid < 0) break;
-            gc_ray_box_look(&d, w->crowds + GC_WIDE_STRIDE * kid, gc_ray_box_time(&d, GC_R(1.0)), times);
-            n = gc_wide_push(w->crowd_kids + GC_WIDE_KIDS * kid, times, stack, when, n);
+            gc_ray_box_look(&d, w->crowds + GC_BVH8_STRIDE * kid, gc_ray_box_time(&d, GC_R(1.0)), times);
+            n = gc_bvh8_push(w->crowd_kids + GC_BVH8_KIDS * kid, times, stack, when, n);
         }
         if (kid >= 0) return;
         leaf = -1 - kid;
-        first = leaf >> GC_WIDE_LEAF;
-        count = (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1;
+        first = leaf >> GC_BVH8_LEAF;
+        count = (leaf & ((1 << GC_BVH8_LEAF) - 1)) + 1;
         for (int k = first; k < first + count; ++k) gc_contact_planes_body(w, b, w->order[k], stack, when, n, &p, to);
     }
 }

@@ -1,10 +1,10 @@
 /* gc_ellipsoid_space.h: a sphere or an ellipsoid on its path, as a body of the world sees it.
- * needs: common/gc_constants.h sweep/gc_ground.h
+ * needs: common/gc_constants.h sweep/gc_cast_mesh.h
  *
- * All is told in the frame of the body's mesh, from where the centre is at the start: it comes from 0 by `way`. For an
- * ellipsoid lengths along each of its axes are multiplied by the greatest radius over the axis's, so that it is a
- * sphere. A body that moves without turning is still when its way is taken off the path. Of one that turns, the path of the
- * centre as the body sees it is taken for straight (docs/sweep.md has how far it is off).
+ * Everything is in the frame of the body's mesh, relative to the start of the centre: it moves from 0 by `way`. For an
+ * ellipsoid, lengths along each of its axes are multiplied by the greatest radius over that axis's radius, which makes it a
+ * sphere. A body that moves without rotating is at rest once its displacement is subtracted from the path. For one that
+ * rotates, the path of the centre as the body sees it is taken for straight (docs/sweep.md has the error).
  */
 #ifndef GC_ELLIPSOID_SPACE_H
 #define GC_ELLIPSOID_SPACE_H
@@ -167,12 +167,12 @@ GC_FN void gc_ellipsoid_space_make(const gc_cast_scene *w, const gc_ball *b, int
 {
     GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * body;
     GC_GLOBAL const int *ints = w->body_ints + GC_OBSTACLE_INT_STRIDE * body;
-    GC_GLOBAL const gc_real *size = w->sizes + GC_GROUND_SIZE_STRIDE * ints[GC_OBSTACLE_INT_shape];
+    GC_GLOBAL const gc_real *size = w->sizes + GC_CAST_MESH_SIZE_STRIDE * ints[GC_OBSTACLE_INT_shape];
     gc_vec own = gc_load_vec(at + GC_OBSTACLE_way, 0);
     gc_vec from = gc_sub(gc_sub(b->start, gc_load_vec(at + GC_OBSTACLE_start, 0)), gc_scale(own, b->since));
     gc_vec path = gc_sub(b->path, gc_scale(own, b->share));
-    gc_vec middle = gc_load_vec(size + GC_GROUND_SIZE_centre, 0);
-    gc_real shrink = size[GC_GROUND_SIZE_shrink], most;
+    gc_vec middle = gc_load_vec(size + GC_CAST_MESH_SIZE_centre, 0);
+    gc_real shrink = size[GC_CAST_MESH_SIZE_shrink], most;
     gc_quat back;
     v->quat = ints[GC_OBSTACLE_INT_turns] ? gc_obstacle_at(w, body, b->since) : gc_obstacle_quat(w, body, GC_OBSTACLE_quat);
     back = gc_quat_conj(v->quat);

@@ -1,21 +1,22 @@
-/* gc_internal_edges.h: whether a sphere that touches an edge or a vertex is over a face or an edge there, and so nearer to that.
+/* gc_internal_edges.h: whether a sphere that touches an edge or a vertex is over an adjacent face or edge, and so nearer to
+ * that.
  * needs: sweep/gc_ellipsoid_space.h
  *
- * What lies on a floor, sunk in, is within its radius of the floor's seams before it comes to them. It goes along, and nothing
- * of the floor is before it: an edge counts only for whom it is the nearest of the faces there, a vertex of the faces and
- * edges there. Two depths are told apart:
- *  - by rounding (GC_SWEEP_SUNK slacks): then faces and edges are touched by who comes onto them sunk as far as that, so that
- *    nobody slides into the next one (gc_touch_face, gc_touch_edge);
- *  - by whatever, on a face or an edge that is not approached and that the centre was in front of from the start: the body is
- *    looked at once more then, for faces and edges that are come onto at any depth from that time on (gc_walk_late). What is
- *    approached was touched before.
+ * A sphere that lies on a floor, sunk in, is within its radius of the seams ahead before it reaches them. It slides along,
+ * and nothing of the floor is in its way: an edge counts only if it is nearer than the faces there, a vertex only if it is
+ * nearer than the faces and edges there. Two depths are distinguished:
+ *  - by rounding (GC_SWEEP_SUNK slacks): faces and edges are then touched by a sphere that comes onto them sunk in as deep
+ *    as that, so that it does not slide into the next one (gc_touch_face, gc_touch_edge);
+ *  - any depth, on a face or an edge that is not approached and that the centre was in front of from the start: the body is
+ *    then traversed once more, for faces and edges that the sphere comes onto at any depth from that time on
+ *    (gc_traverse_sunk). What is approached was touched before.
  */
 #ifndef GC_INTERNAL_EDGES_H
 #define GC_INTERNAL_EDGES_H
 
-#define GC_REST_NOT 0
-#define GC_REST_LIES 1 /* sunk by rounding */
-#define GC_REST_SUNK 2 /* by more */
+#define GC_LIES_NOT 0
+#define GC_LIES_ON 1   /* sunk by rounding */
+#define GC_LIES_SUNK 2 /* by more */
 
 GC_FN int gc_internal_edges_same(gc_vec a, gc_vec b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 
@@ -41,14 +42,14 @@ GC_FN int gc_internal_edges_along(const gc_ellipsoid_space *v, gc_vec x, gc_vec 
     gc_real along, ee = gc_dot(e, e), falls, square;
     at = gc_sub(at, gc_ellipsoid_space_point(v, x));
     along = gc_dot(e, at);
-    if (!(along > GC_R(0.0) && along * along > GC_R(16.0) * v->slack * v->slack * ee)) return GC_REST_NOT;
+    if (!(along > GC_R(0.0) && along * along > GC_R(16.0) * v->slack * v->slack * ee)) return GC_LIES_NOT;
     square = gc_dot(at, at) - along * along / ee;
-    if (gc_internal_edges_lies(v, square)) return GC_REST_LIES;
+    if (gc_internal_edges_lies(v, square)) return GC_LIES_ON;
     way = gc_sub(v->way, gc_scale(e, gc_dot(e, v->way) / ee));
     falls = gc_dot(at, way);
     at = gc_sub(at, gc_scale(e, along / ee));
-    if (gc_dot(at, at) <= v->slack * v->slack) return GC_REST_SUNK; /* on it: nothing comes nearer */
-    return falls < GC_R(0.0) && falls * falls > v->least * square * gc_dot(way, way) ? GC_REST_NOT : GC_REST_SUNK;
+    if (gc_dot(at, at) <= v->slack * v->slack) return GC_LIES_SUNK; /* on it: nothing comes nearer */
+    return falls < GC_R(0.0) && falls * falls > v->least * square * gc_dot(way, way) ? GC_LIES_NOT : GC_LIES_SUNK;
 }
 
 /* How does the centre `at`, so far ahead of the face whose corners are from `corner` to `last`, lie on it or on what is beyond
@@ -56,7 +57,7 @@ GC_FN int gc_internal_edges_along(const gc_ellipsoid_space *v, gc_vec x, gc_vec 
  * angle, the foot comes onto the face at the moment at which it comes alongside the next side: that is the face's touch.) */
 GC_FN int gc_internal_edges_on(
     const gc_cast_scene *w,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     gc_vec n,
     gc_vec at,
@@ -65,23 +66,23 @@ GC_FN int gc_internal_edges_on(
     int last)
 {
     gc_real nearer = -gc_dot(n, v->way);
-    gc_vec x = gc_ground_corner(w, g, last - 1);
-    if (gc_internal_edges_lies(v, ahead * ahead)) return GC_REST_LIES;
+    gc_vec x = gc_cast_mesh_corner(w, g, last - 1);
+    if (gc_internal_edges_lies(v, ahead * ahead)) return GC_LIES_ON;
     if (ahead < GC_R(0.0)) nearer = -nearer;
-    if (!(nearer > GC_R(0.0)) || nearer * nearer <= v->least * v->square) return GC_REST_SUNK;
+    if (!(nearer > GC_R(0.0)) || nearer * nearer <= v->least * v->square) return GC_LIES_SUNK;
     for (int j = corner; j < last; ++j) {
-        gc_vec y = gc_ground_corner(w, g, j);
-        if (!gc_internal_edges_over(v, n, x, y, at)) return GC_REST_SUNK;
+        gc_vec y = gc_cast_mesh_corner(w, g, j);
+        if (!gc_internal_edges_over(v, n, x, y, at)) return GC_LIES_SUNK;
         x = y;
     }
-    return GC_REST_NOT;
+    return GC_LIES_NOT;
 }
 
 /* How does a sphere whose centre is `at` lie on these faces, those around the edge from a to b, or around vertex a = b, or on an
  * edge of theirs that ends at it? If it does, what was touched is not the nearest. */
 GC_LARGE int gc_on_internal_edge(
     const gc_cast_scene *w,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     gc_vec a,
     gc_vec b,
@@ -89,26 +90,26 @@ GC_LARGE int gc_on_internal_edge(
     int begin,
     int end)
 {
-    int tip = gc_internal_edges_same(a, b), found = GC_REST_NOT;
+    int tip = gc_internal_edges_same(a, b), found = GC_LIES_NOT;
     if (v->thin) return found;
     for (int k = begin; k < end; ++k) {
-        int face = w->ints[g->around + k], lies = GC_REST_NOT, over = 0;
-        int corner = gc_ground_begin(w, g, face, GC_GROUND_FACE_loop) + 1;
-        int last = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_loop);
-        gc_vec n = gc_ellipsoid_space_normal(v, gc_ground_plane(w, g, face)), x = gc_ground_corner(w, g, last - 1);
+        int face = w->ints[g->around + k], lies = GC_LIES_NOT, over = 0;
+        int corner = gc_cast_mesh_begin(w, g, face, GC_CAST_MESH_FACE_loop) + 1;
+        int last = gc_cast_mesh_begin(w, g, face + 1, GC_CAST_MESH_FACE_loop);
+        gc_vec n = gc_ellipsoid_space_normal(v, gc_cast_mesh_plane(w, g, face)), x = gc_cast_mesh_corner(w, g, last - 1);
         gc_real ahead = gc_dot(n, gc_sub(at, gc_ellipsoid_space_point(v, x))),
                 start = -gc_dot(n, gc_ellipsoid_space_point(v, x));
         int same = (g->two_sided && ahead < GC_R(0.0) ? -start : start) >= -v->slack; /* side as at the start */
         if (!g->two_sided && ahead < -v->slack) continue;
         for (int j = corner; j < last; ++j) {
-            gc_vec y = gc_ground_corner(w, g, j);
+            gc_vec y = gc_cast_mesh_corner(w, g, j);
             if (tip) {
                 int from = gc_internal_edges_same(x, a), to = gc_internal_edges_same(y, a);
                 if (from || to) {
                     ahead = gc_dot(n, gc_sub(at, gc_ellipsoid_space_point(v, a)));
                     lies = gc_internal_edges_along(v, a, from ? y : x, at);
-                    if (lies == GC_REST_LIES) return lies;
-                    if (lies == GC_REST_SUNK && same) found = lies;
+                    if (lies == GC_LIES_ON) return lies;
+                    if (lies == GC_LIES_SUNK && same) found = lies;
                     over += gc_internal_edges_over(v, n, x, y, at);
                 }
             } else if (
@@ -121,8 +122,8 @@ GC_LARGE int gc_on_internal_edge(
         }
         if (over < 2) continue; /* of a vertex's two sides both */
         lies = gc_internal_edges_on(w, g, v, n, at, ahead, corner, last);
-        if (lies == GC_REST_LIES && !tip) return lies;
-        if (lies == GC_REST_SUNK && same) found = lies;
+        if (lies == GC_LIES_ON && !tip) return lies;
+        if (lies == GC_LIES_SUNK && same) found = lies;
     }
     return found;
 }

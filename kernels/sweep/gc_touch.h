@@ -1,9 +1,10 @@
 /* gc_touch.h: when a swept sphere first touches a face, an edge or a vertex.
  * needs: sweep/gc_ellipsoid_space.h pluecker/gc_twofold.h
  *
- * All tests count from the centre at the start; times are shares of the path, GC_SWEEP_NEVER if it does not touch.
- * What is within the radius at the start is touched at 0 if it is approached, else never (docs/sweep.md has the formulas
- * and why nothing passes between). Source: T. Schroeder, with the edge's quadratic and the inside test put right.
+ * All tests are relative to the centre at the start; times are fractions of the path, GC_SWEEP_NEVER if it does not touch.
+ * What is within the radius at the start is touched at 0 if it is approached, and otherwise never (docs/sweep.md has the
+ * formulas and explains why nothing slips through).
+ * Source: T. Schroeder, with corrections to the edge's quadratic and the inside test.
  */
 #ifndef GC_SWEEP_TOUCH_H
 #define GC_SWEEP_TOUCH_H
@@ -46,19 +47,19 @@ GC_FN gc_sight gc_sight_of(const gc_ellipsoid_space *v, gc_vec p)
  * edge at least one has the way, whatever rounding did to the corners. */
 GC_FN int gc_sight_through(
     const gc_cast_scene *w,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     int corner,
     int last,
     gc_real *first,
     gc_real *until)
 {
-    gc_sight a = gc_sight_of(v, gc_ellipsoid_space_point(v, gc_ground_corner(w, g, corner)));
-    gc_sight b = gc_sight_of(v, gc_ellipsoid_space_point(v, gc_ground_corner(w, g, corner + 1)));
+    gc_sight a = gc_sight_of(v, gc_ellipsoid_space_point(v, gc_cast_mesh_corner(w, g, corner)));
+    gc_sight b = gc_sight_of(v, gc_ellipsoid_space_point(v, gc_cast_mesh_corner(w, g, corner + 1)));
     int before = gc_turn_sign(a.x, a.y, b.x, b.y), found = 0;
     gc_real low = GC_MIN(a.z, b.z), high = GC_MAX(a.z, b.z), along = gc_axis(v->way, v->kz);
     for (int k = corner + 2; k < last; ++k) {
-        gc_sight c = gc_sight_of(v, gc_ellipsoid_space_point(v, gc_ground_corner(w, g, k)));
+        gc_sight c = gc_sight_of(v, gc_ellipsoid_space_point(v, gc_cast_mesh_corner(w, g, k)));
         int across = gc_turn_sign(b.x, b.y, c.x, c.y), after = gc_turn_sign(c.x, c.y, a.x, a.y);
         int some = (before | across | after) != 0;
         if (some && before <= 0 && across <= 0 && after <= 0) found = 1;
@@ -79,7 +80,7 @@ GC_FN int gc_sight_through(
  * side along the way that is all of it. If the foot passes beside all sides, by more, it is level with the nearest corner. */
 GC_RARE void gc_touch_span(
     const gc_cast_scene *w,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     int corner,
     int end,
@@ -88,14 +89,14 @@ GC_RARE void gc_touch_span(
     gc_real *until)
 {
     gc_vec aside = gc_cross(n, v->way), along = gc_sub(v->way, gc_scale(n, gc_dot(n, v->way)));
-    gc_vec y = gc_ellipsoid_space_point(v, gc_ground_corner(w, g, end - 1));
+    gc_vec y = gc_ellipsoid_space_point(v, gc_cast_mesh_corner(w, g, end - 1));
     gc_real square = gc_dot(along, along), nothing = v->slack * gc_norm(aside);
     gc_real off = gc_dot(aside, y), level = gc_dot(along, y), least = GC_ABS(off), nearest = level;
     gc_real low = GC_R(0.0), high = GC_R(0.0);
     int met = 0;
     for (int j = corner; j < end; ++j) {
         gc_real from = off, at = level, in = GC_R(0.0), out = GC_R(1.0);
-        y = gc_ellipsoid_space_point(v, gc_ground_corner(w, g, j));
+        y = gc_ellipsoid_space_point(v, gc_cast_mesh_corner(w, g, j));
         off = gc_dot(aside, y);
         level = gc_dot(along, y);
         if (GC_ABS(off) < least) {
@@ -121,7 +122,7 @@ GC_RARE void gc_touch_span(
  * of a sphere, which comes before its centre's. */
 GC_FN gc_real gc_touch_thin(
     const gc_cast_scene *w,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     int corner,
     int end,
@@ -162,16 +163,16 @@ GC_FN gc_real gc_touch_thin(
  * one is: they all lie on one line. */
 GC_FN int gc_touch_along(
     const gc_cast_scene *w,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     int corner,
     int end,
     gc_vec at)
 {
-    gc_vec x = gc_ellipsoid_space_point(v, gc_ground_corner(w, g, corner)), low = x, high = x;
+    gc_vec x = gc_ellipsoid_space_point(v, gc_cast_mesh_corner(w, g, corner)), low = x, high = x;
     gc_real most = GC_R(64.0) * v->slack;
     for (int j = corner + 1; j < end; ++j) {
-        x = gc_ellipsoid_space_point(v, gc_ground_corner(w, g, j));
+        x = gc_ellipsoid_space_point(v, gc_cast_mesh_corner(w, g, j));
         low = gc_make(GC_MIN(low.x, x.x), GC_MIN(low.y, x.y), GC_MIN(low.z, x.z));
         high = gc_make(GC_MAX(high.x, x.x), GC_MAX(high.y, x.y), GC_MAX(high.z, x.z));
     }
@@ -182,12 +183,13 @@ GC_FN int gc_touch_along(
 /* A face: the plane comes as near as the radius, and the foot of the perpendicular is on the face then, or before the plane is
  * nearer by more than rounding. Along a border that the path crosses at a slant, that is what rounding may have taken from
  * the edge there, and what lies on the face next to it comes onto this one so (gc_internal_edges.h). */
-GC_FN gc_real gc_touch_face(const gc_cast_scene *w, const gc_ground *g, const gc_ellipsoid_space *v, int face, gc_real last)
+GC_FN gc_real
+gc_touch_face(const gc_cast_scene *w, const gc_cast_mesh *g, const gc_ellipsoid_space *v, int face, gc_real last)
 {
-    int corner = gc_ground_begin(w, g, face, GC_GROUND_FACE_loop) + 1;
-    int end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_loop);
-    gc_vec n = gc_ellipsoid_space_normal(v, gc_ground_corner(w, g, corner - 1));
-    gc_vec x = gc_ground_corner(w, g, corner), y = gc_ellipsoid_space_point(v, x);
+    int corner = gc_cast_mesh_begin(w, g, face, GC_CAST_MESH_FACE_loop) + 1;
+    int end = gc_cast_mesh_begin(w, g, face + 1, GC_CAST_MESH_FACE_loop);
+    gc_vec n = gc_ellipsoid_space_normal(v, gc_cast_mesh_corner(w, g, corner - 1));
+    gc_vec x = gc_cast_mesh_corner(w, g, corner), y = gc_ellipsoid_space_point(v, x);
     gc_real d = -gc_dot(n, y), k = -gc_dot(n, v->way), lo, hi, in, out;
     int on; /* the centre starts on it: at its border counts as within */
     if (g->two_sided && d < GC_R(0.0)) {
@@ -205,7 +207,7 @@ GC_FN gc_real gc_touch_face(const gc_cast_scene *w, const gc_ground *g, const gc
     out = hi;
     on = d <= v->slack;
     for (int j = corner; j < end; ++j) {
-        gc_vec next = gc_ground_corner(w, g, j + 1 < end ? j + 1 : corner);
+        gc_vec next = gc_cast_mesh_corner(w, g, j + 1 < end ? j + 1 : corner);
         gc_vec side = gc_cross(n, gc_ellipsoid_space_vector(v, gc_sub(next, x)));
         gc_real rate = gc_dot(side, v->way), at = gc_dot(side, y);
         int before = lo * rate < at, behind = hi * rate < at;
@@ -217,7 +219,7 @@ GC_FN gc_real gc_touch_face(const gc_cast_scene *w, const gc_ground *g, const gc
         y = gc_ellipsoid_space_point(v, x);
     }
     if (!(in <= out)) return GC_SWEEP_NEVER;
-    y = gc_ellipsoid_space_point(v, gc_ground_corner(w, g, corner));
+    y = gc_ellipsoid_space_point(v, gc_cast_mesh_corner(w, g, corner));
     x = gc_scale(v->way, in);
     x = gc_sub(x, gc_scale(n, gc_dot(n, gc_sub(x, y))));
     return gc_touch_along(w, g, v, corner, end, x) ? in : GC_SWEEP_NEVER;
@@ -279,7 +281,7 @@ GC_FN gc_real gc_touch_edge(const gc_ellipsoid_space *v, gc_vec y, gc_vec e, gc_
  * the first in the mesh that has the centre in front of it; -1: none has. */
 GC_FN int gc_touch_front(
     const gc_cast_scene *w,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     gc_vec y,
     gc_real time,
@@ -289,7 +291,7 @@ GC_FN int gc_touch_front(
     gc_vec at = gc_sub(gc_scale(v->way, time), y);
     for (int k = begin; k < end; ++k) {
         int face = w->ints[g->around + k];
-        if (g->two_sided || gc_dot(gc_ellipsoid_space_normal(v, gc_ground_plane(w, g, face)), at) >= -v->slack)
+        if (g->two_sided || gc_dot(gc_ellipsoid_space_normal(v, gc_cast_mesh_plane(w, g, face)), at) >= -v->slack)
             return w->ints[g->source + face];
     }
     return -1;

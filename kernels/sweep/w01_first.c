@@ -1,9 +1,10 @@
-/* w01_first: the first thing that each swept sphere touches, or any.
+/* w01_first: the first touch of each swept sphere, or any touch.
  * needs: sweep/gc_cast.h
  *
  * in:  starts and paths of points, spheres, ellipsoids or clusters; the world's meshes, bodies and trees
  * out: when and where each first touches something, and what; world frame
- * One work-item per query; w01_keys says in which order they are worked off, which shows in no result. Source: T. Schroeder. Degenerate: no path at all touches nothing.
+ * One work-item per query; w01_keys chooses the order of processing, which affects no result. Source: T. Schroeder.
+ * Degenerate: a path of length zero touches nothing.
  */
 
 /* cells of a key along an axis */
@@ -72,7 +73,7 @@ GC_KERNEL void w01_first(
         for (int k = 0; k < 4; ++k) GC_FETCH(caught_out + k * n + soon);
         for (int k = 0; k < 3; ++k) GC_FETCH(told_out + (k > 0 ? (3 * k - 2) * n + 3 * soon : soon));
         /* what a net is given room for is not used: the best touch alone is told */
-        gc_net_begin(&net, any ? GC_WALK_ANY : GC_WALK_FIRST, i, caught_out, told_out);
+        gc_collector_begin(&net, any ? GC_COLLECT_ANY : GC_COLLECT_FIRST, i, caught_out, told_out);
         gc_cast_through(&w, &q, i, &net);
         for (int k = 0; k < GC_CAST_HIT_REAL_STRIDE; ++k) told[k] = GC_R(0.0); /* the touch itself is not told */
         told[GC_CAST_HIT_REAL_time] = GC_R(1.0);

@@ -1,9 +1,9 @@
-/* w02_all: all that each swept sphere would touch if nothing stopped it.
+/* w02_all: all touches along the path of each swept sphere, as if nothing stopped it.
  * needs: sweep/gc_cast.h
  *
- * in:  as w01_first; where each query's touches go, from counting them before
- * out: how many there are, and those that there is room for, in any order, which the host sorts
- * One work-item per query. Degenerate: no path at all touches nothing.
+ * in:  as w01_first; where the touches of each query go, from counting them before
+ * out: their number, and those that there is room for, in any order, which the host sorts
+ * One work-item per query. Degenerate: a path of length zero touches nothing.
  */
 
 GC_KERNEL void w02_all(
@@ -30,7 +30,7 @@ GC_KERNEL void w02_all(
     for (int j = GC_ITEM_LO(n); j < GC_ITEM_HI(n); j += GC_ITEM_STEP(n)) {
         int i = todo_in[j];
         gc_cast_collector net;
-        gc_net_begin(&net, GC_WALK_ALL, i, caught_out, told_out);
+        gc_collector_begin(&net, GC_COLLECT_ALL, i, caught_out, told_out);
         if (fill) {
             net.room = (int)(begin_in[i + 1] - begin_in[i]);
             net.ints = caught_out + GC_CAST_HIT_STRIDE * begin_in[i];

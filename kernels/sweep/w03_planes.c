@@ -1,9 +1,9 @@
-/* w03_planes: the planes of contact of each ellipsoid at rest.
+/* w03_planes: the contact planes of each ellipsoid at rest.
  * needs: sweep/gc_contact_planes.h sweep/gc_cast.h
  *
- * in:  places, radii and orientations of ellipsoids; the world's meshes, bodies and trees; how near is near
+ * in:  places, radii and orientations of ellipsoids; the world's meshes, bodies and trees; the reach
  * out: planes: counted first, then written, in any order, which the host sorts; world frame
- * One work-item per ellipsoid. Degenerate: one whose centre lies on a face has no plane of it.
+ * One work-item per ellipsoid. Degenerate: an ellipsoid whose centre lies on a face has no plane for it.
  */
 
 GC_KERNEL void w03_planes(

@@ -1,11 +1,11 @@
-/* g01_poses: poses as they were given, to poses as the kernels read them.
+/* g01_poses: poses as given, to poses as the kernels read them.
  * needs: upload/gc_import.h
  *
- * in:  positions and quaternions (wxyz) of all bodies at the start and at the end of the step, not looked at by anybody yet
- * out: the same copied: quaternions divided by their length, positions of bodies without two good poses 0; valid_out (n,)
+ * in:  positions and quaternions (wxyz) of all bodies at the start and at the end of the step, not checked yet
+ * out: a checked copy: quaternions normalised, positions of bodies without two valid poses 0; valid_out (n,)
  * One work-item per body, for poses that never were on the host: the operations, and so the bits, of
- * gpu_collide.bodies.Poses. A pose is good if all of it is finite and its quaternion's length 1 within the tolerance; the
- * quaternion of one that is not becomes (1, 0, 0, 0).
+ * gpu_collide.bodies.Poses. A pose is valid if it is finite and its quaternion's length is 1 within the tolerance; the
+ * quaternion of an invalid one becomes (1, 0, 0, 0).
  */
 
 GC_KERNEL void g01_poses(

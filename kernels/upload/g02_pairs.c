@@ -1,11 +1,11 @@
-/* g02_pairs: pairs as they were given, checked, and what the stages of the screw method read of each.
+/* g02_pairs: pairs as given, checked, and what the stages of the screw method read of each.
  * needs: common/gc_types.h
  *
- * in:  rows of body numbers that nobody has looked at yet; meshes and validity of the bodies
+ * in:  rows of body numbers, not checked yet; meshes and validity of the bodies
  * out: pairs, items of the screen, the pairs' numbers, heights of rows; in wrong_out how many rows are no pair, and how many
  *      pairs have a body without poses
- * One work-item per pair. A row is no pair if a number is none of a body's, or if both are the same; it becomes (0, 0), so
- * that no kernel behind indexes by it, and the host raises when it reads the count. Needs at least one body.
+ * One work-item per pair. A row is no pair if a number is out of range, or if both are the same; it becomes (0, 0), so that
+ * no later kernel indexes by it, and the host raises when it reads the count. Needs at least one body.
  */
 
 GC_KERNEL void g02_pairs(

@@ -1,9 +1,9 @@
-/* g03_select: of a list of numbers those with a flag, in their order, where no host looks how many they are.
+/* g03_select: the numbers of a list that have a flag, in their order, without the host reading how many there are.
  * needs: common/gc_platform.h
  *
  * in:  numbers, a flag for each, sums of the flags before each
- * out: out (n,) the numbers with a flag, and -1 behind them; n_out how many they are
- * One work-item per number. The launches behind work on all n, and pass over what is below 0.
+ * out: out (n,) the numbers with a flag, and -1 after them; n_out how many there are
+ * One work-item per number. Later launches work on all n, and skip what is below 0.
  */
 
 GC_KERNEL void g03_select(

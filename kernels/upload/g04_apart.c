@@ -1,11 +1,11 @@
-/* g04_apart: for precision="single", poses of each pair's two bodies as bodies of their own, counted from where A starts.
+/* g04_apart: for precision="single", poses of each pair's two bodies as bodies of their own, relative to where A starts.
  * needs: common/gc_platform.h
  *
  * in:  poses of all bodies in double, pairs
  * out: poses of 2 n_pairs bodies, float where gc_raster is, meshes and validity of each; pairs (0, 1), (2, 3), ...
- * One work-item per pair. Built for mixed precision, whatever the query's: what is far from the world's origin keeps its
- * digits by the difference alone. What a float cannot hold becomes infinite, and s01 calls its pair unresolved. The place of
- * a body without poses is 0.
+ * One work-item per pair. Built for mixed precision, whatever that of the query: what is far from the world's origin keeps
+ * its digits in the difference alone. What a float cannot hold becomes infinite, and s01 makes its pair unresolved. The
+ * place of a body without poses is 0.
  */
 
 /* position and quaternion of one body */

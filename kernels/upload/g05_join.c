@@ -1,14 +1,14 @@
-/* g05_join: which patches are joined to which mesh, where no host looks at the list of those that are near.
+/* g05_join: which patches are joined to which mesh, without the host reading the list of near patches.
  * needs: common/gc_types.h common/gc_constants.h
  *
  * in:  the list of b05, in any order, and sizes of all parts
  * out: what b06 and the screen read: entries in order of side and patch, each once; headers of the joined meshes; items
- * Between b05 and b06, one launch after the other: g05_near (one work-item per pair that is left) says which pairs look at
- * near faces, and which of the others are of small meshes; g05_count and g05_place (one per row of the list) bring the rows of a side together, g05_order (one per place)
- * puts them in order of patch; g05_measure (one per pair) adds up what the patches of each side have, g05_headers (one per
- * pair) lays the meshes out. Where the host reads the list it puts it in order itself (gpu_collide/pipeline/narrow_phase/near_faces.py); nothing depends on the order of the list.
- * A pair for which there is no room, or of which the list has one side only, is left out: the host finds the counts too
- * large, and runs all of it again.
+ * Between b05 and b06, one launch after the other: g05_near (one work-item per remaining pair) decides which pairs use near
+ * faces, and which of the others are of small meshes; g05_count and g05_place (one per row of the list) bring the rows of a
+ * side together, g05_order (one per place) sorts them by patch; g05_measure (one per pair) adds up the sizes of the patches
+ * of each side, g05_headers (one per pair) lays out the meshes. Where the host reads the list it sorts it itself
+ * (gpu_collide/pipeline/narrow_phase/near_faces.py); nothing depends on the order of the list. A pair for which there is no
+ * room, or of which the list has one side only, is left out: the host finds the counts too large, and runs everything again.
  */
 #define G05_MOST 2147483647
 

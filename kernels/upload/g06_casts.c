@@ -1,12 +1,13 @@
-/* g06_casts: what is swept as it was given, checked, and what the stages of sweeps read of it.
+/* g06_casts: casts and characters as given, checked, and what the stages of sweeps read of them.
  * needs: common/gc_types.h upload/gc_import.h
  *
- * in:  starts, paths, radii, orientations and numbers of clusters that nobody has looked at yet; gravity, and what characters ride on
- * out: the same copied, each for itself, from where positions count; of each whether it is swept; in wrong_out how many have a
- *      radius or a number that raises an error. What is not swept stays at 0.
+ * in:  starts, paths, radii, orientations and numbers of clusters, not checked yet; gravity, and what characters ride on
+ * out: a checked copy for each query, relative to the origin of positions; whether each is swept; in wrong_out how many have
+ *      a radius or a number that raises an error. What is not swept stays at 0.
  * One work-item per query, for arrays that never were on the host: the operations, and so the bits, of
- * gpu_collide.queries.sweep.arguments. Built for mixed precision, whatever the query's. A step of 0 makes an array's first
- * row that of all. Degenerate: what is wrong is made harmless (radius 1, cluster 0, no body), and the host raises when it reads the count.
+ * gpu_collide.queries.sweep.arguments. Built for mixed precision, whatever that of the query. A step of 0 uses the first row
+ * of an array for all. Degenerate: invalid values are made harmless (radius 1, cluster 0, no body), and the host raises when
+ * it reads the count.
  */
 
 /* forms, as sweep/gc_cast.h numbers them */

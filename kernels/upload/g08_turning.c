@@ -1,9 +1,9 @@
-/* g08_turning: what bodies that turn need to know of all that is swept, or walks, and what they carry along.
+/* g08_turning: bounds over all queries that rotating bodies need, and the paths of characters that they carry.
  * needs: common/gc_math.h common/gc_types.h upload/gc_import.h
  *
- * in:  queries as they were given, and what g06_casts made of them; how the bodies turn
- * out: how far all of them reach, how fast and how large they are, and how far ellipsoids are from ones that turn with a body:
- *      the most of each part, of which the host takes the most; the ways of those that bodies which turn carry along
+ * in:  queries as given, and what g06_casts made of them; how the bodies rotate
+ * out: how far all of them reach, how fast and how large they are, and how far ellipsoids deviate from ones that rotate with
+ *      a body: the maximum of each part, of which the host takes the maximum; paths of characters carried by rotating bodies
  * One work-item per part of the queries (every n-th), per body and part, and per character. For arrays that never were on
  * the host: the operations, and so the bits, of gpu_collide.queries.sweep.turning. Degenerate: what is not swept is at 0.
  */

@@ -1,4 +1,4 @@
-/* gc_import.h: numbers and poses that nobody has looked at, as they are taken over.
+/* gc_import.h: numbers and poses that have not been checked, as they are imported.
  * needs: common/gc_platform.h
  *
  * The operations, and so the bits, of gpu_collide.bodies.Poses.

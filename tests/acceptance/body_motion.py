@@ -1,7 +1,10 @@
-"""`motion="body"` against the judge of motions of their own: python -m tests.acceptance.body_motion --pairs 10000
+"""`motion="body"` against the judge of motions of their own: python -m tests.acceptance.body_motion --pairs
+10000
 
-For each family: first contacts missed, invented and off in time, by distances that step so that nothing can be missed; all contacts of
-the first pairs by brute force; and what the judge leaves undecided. Then what one relative screw does on the same pairs, and in how
+For each family: first contacts missed, invented and off in time, by distances that step so that nothing can
+be missed; all contacts of
+the first pairs by brute force; and what the judge leaves undecided. Then what one relative screw does on
+the same pairs, and in how
 many scenes of cubes some pair overlaps at the scene's first contact.
 """
 
@@ -36,7 +39,11 @@ def of_family(name, pairs, seed, backend, every, batch=5000, motion="body"):
 def tell(title, v):
     print(f"  {title}: {v.pairs} pairs")
     for name, n in sorted(v.counts.items()):
-        rows = f"   {sorted(set(v.rows[name]))[:8]}" if n and name.startswith(("missed", "invented", "late", "early", "status", "un")) else ""
+        rows = (
+            f"   {sorted(set(v.rows[name]))[:8]}"
+            if n and name.startswith(("missed", "invented", "late", "early", "status", "un", "wrong"))
+            else ""
+        )
         print(f"    {n:10d}  {name}{rows}")
     for name, x in v.worst.items():
         print(f"    {x:10.1e}  worst {name}")
@@ -44,7 +51,9 @@ def tell(title, v):
 
 def relative_table(names, pairs, seed, backend):
     print("One relative screw against the truth: first contacts")
-    print("  family              touches  missed %  invented %  off by, median / most (length; speed of approach times time)  corners off")
+    print(
+        "  family              touches  missed %  invented %  off by, median / most (length; speed of approach times time)  corners off"  # noqa: E501
+    )
     for name in names:
         scene = FAMILIES[name]([seed, 0], pairs)
         if scene.bodies["spin"].any():
@@ -59,8 +68,8 @@ def relative_table(names, pairs, seed, backend):
         if not touch.any():
             continue
         print(
-            f"  {name:18s} {touch.sum():8d}  {100 * (touch & ~hit).sum() / touch.sum():8.2f}  {100 * (miss & hit).sum() / touch.sum():10.2f}"
-            f"  {np.median(off) if len(off) else 0:10.2e} / {off.max(initial=0):8.2e}     {np.median(corners):8.2e} / {corners.max():8.2e}"
+            f"  {name:18s} {touch.sum():8d}  {100 * (touch & ~hit).sum() / touch.sum():8.2f}  {100 * (miss & hit).sum() / touch.sum():10.2f}"  # noqa: E501
+            f"  {np.median(off) if len(off) else 0:10.2e} / {off.max(initial=0):8.2e}     {np.median(corners):8.2e} / {corners.max():8.2e}"  # noqa: E501
         )
 
 
@@ -92,7 +101,9 @@ def overlapping_scenes(scene, group, toi, before):
 
 
 def scenes_table(scenes, seed, backend):
-    print("Scenes of eight cubes: those in which a pair overlaps at the scene's first contact, less 1e-9 of a step")
+    print(
+        "Scenes of eight cubes: those in which a pair overlaps at the scene's first contact, less 1e-9 of a step"  # noqa: E501
+    )
     print("  motion     turn   scenes   by python-fcl     by the judge's own cut, deepest")
     for turn in (0.1, 0.35, 0.8, 1.6, 3.1):
         scene, group = scene_of_cubes(np.random.default_rng([seed, int(10 * turn)]), scenes, turn)
@@ -103,7 +114,10 @@ def scenes_table(scenes, seed, backend):
             toi = answer(run(scene, motion=motion, contacts="first", backend=backend))[1].copy()
             toi[~clear[group]] = np.inf
             live, bad, cut, worst = overlapping_scenes(scene, group, toi, 1e-9)
-            print(f"  {motion:9s} {turn:5.2f} {live:8d} {bad:8d} {100 * bad / max(live, 1):5.1f} % {cut:8d} {worst:10.1e}", flush=True)
+            print(
+                f"  {motion:9s} {turn:5.2f} {live:8d} {bad:8d} {100 * bad / max(live, 1):5.1f} % {cut:8d} {worst:10.1e}",  # noqa: E501
+                flush=True,
+            )
 
 
 def main():
@@ -127,7 +141,9 @@ def main():
         tell("first contacts", first)
         tell("all contacts", all_)
         if name in SAME:
-            print(f"    differs from relative motion: {same_bits(FAMILIES[name]([a.seed, 0], min(a.pairs, 2000)), backend=a.backend)}")
+            print(
+                f"    differs from relative motion: {same_bits(FAMILIES[name]([a.seed, 0], min(a.pairs, 2000)), backend=a.backend)}"  # noqa: E501
+            )
         faults += first.faults() + all_.faults()
         sys.stdout.flush()
     if a.relative:

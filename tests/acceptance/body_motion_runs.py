@@ -1,4 +1,5 @@
-"""The library's answers to pairs whose bodies each move on a motion of their own, and how far one relative screw is from them."""
+"""The library's answers to pairs whose bodies each move on a motion of their own, and how far one relative
+screw is from them."""
 
 import numpy as np
 
@@ -54,12 +55,17 @@ def answer(found):
     import gpu_collide as gc
 
     overlap = np.asarray(found.status) == int(gc.Status.INITIAL_OVERLAP)
-    told = {k: np.asarray(getattr(found, k)).astype(np.int64) for k in ("pair", "kind", "feature_a", "feature_b")}
-    return overlap, np.asarray(found.toi), {**told, "time": np.asarray(found.time)}
+    told = {
+        k: np.asarray(getattr(found, k)).astype(np.int64) for k in ("pair", "kind", "feature_a", "feature_b")
+    }
+    for k in ("time", "position", "normal", "normal_speed", "properness", "local_a", "local_b"):
+        told[k] = np.asarray(getattr(found, k))
+    return overlap, np.asarray(found.toi), told
 
 
 def in_pieces(scene, pieces, **options):
-    """Times of impact (inf: none) of `collide` with the step cut into pieces, each on one relative screw between true poses."""
+    """Times of impact (inf: none) of `collide` with the step cut into pieces, each on one relative screw
+    between true poses."""
     import gpu_collide as gc
 
     meshes = [library_mesh(m) for m in scene.meshes]
@@ -75,7 +81,7 @@ def in_pieces(scene, pieces, **options):
             matrix[:, :3, :3], matrix[:, :3, 3], matrix[:, 3, 3] = axes, place, 1
             ends.append(gc.Poses.from_matrix(matrix))
         found = gc.collide(
-            gc.Bodies(meshes, scene.bodies["mesh"], *ends), scene.pairs[open_], contacts="first", check_start=False,
+            gc.Bodies(meshes, scene.bodies["mesh"], *ends), scene.pairs[open_], contacts="first", check_start=False,  # noqa: E501
             motion="relative", **options,
         )  # fmt: skip
         t = np.asarray(found.toi)
@@ -85,7 +91,8 @@ def in_pieces(scene, pieces, **options):
 
 
 def chord_off(scene, rows=None):
-    """Most that a corner of B, seen from A, is off the true motion on the screw between the relative poses (lengths)."""
+    """Most that a corner of B, seen from A, is off the true motion on the screw between the relative poses
+    (lengths)."""
     pairs = scene.pairs if rows is None else scene.pairs[rows]
     a, b = (scene.bodies[pairs[:, i]] for i in (0, 1))
     relative = np.zeros(len(pairs), BODY)
@@ -120,8 +127,8 @@ def _quat(axes):
     s = squares
     rows = np.stack(
         [
-            np.stack((s[:, 0], anti[0], anti[1], anti[2]), 1), np.stack((anti[0], s[:, 1], both[0], both[1]), 1),
-            np.stack((anti[1], both[0], s[:, 2], both[2]), 1), np.stack((anti[2], both[1], both[2], s[:, 3]), 1),
+            np.stack((s[:, 0], anti[0], anti[1], anti[2]), 1), np.stack((anti[0], s[:, 1], both[0], both[1]), 1),  # noqa: E501
+            np.stack((anti[1], both[0], s[:, 2], both[2]), 1), np.stack((anti[2], both[1], both[2], s[:, 3]), 1),  # noqa: E501
         ], 1,
     )[np.arange(len(m)), k]  # fmt: skip
     return rows / np.linalg.norm(rows, axis=1)[:, None]
@@ -130,7 +137,7 @@ def _quat(axes):
 def same_bits(scene, **options):
     """Names of what differs between `motion="body"` and `motion="relative"`."""
     one, two = (run(scene, motion=m, **options) for m in ("body", "relative"))
-    names = ("status", "toi", "contact_start", "pair", "kind", "feature_a", "feature_b", "time", "position", "normal",
+    names = ("status", "toi", "contact_start", "pair", "kind", "feature_a", "feature_b", "time", "position", "normal",  # noqa: E501
              "properness", "local_a", "local_b", "normal_speed", "sustained", "time_end")  # fmt: skip
     return [
         k for k in names
@@ -139,7 +146,8 @@ def same_bits(scene, **options):
 
 
 def scene_of_cubes(rng, scenes, turn, count=8):
-    """Scenes of unit cubes that tumble towards each other from places apart; `Motions` with all pairs of each scene."""
+    """Scenes of unit cubes that tumble towards each other from places apart; `Motions` with all pairs of
+    each scene."""
     from tests.oracle.body_motion_families import bodies_of
     from tests.oracle.scenes_base import random_axis, random_quat, turn_quat, unit4
     from tests.oracle.shapes import box

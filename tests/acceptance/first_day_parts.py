@@ -32,9 +32,10 @@ FAMILIES_SHARE = 0.6  # of the time there is for bits; what comes before it take
 MOST_BUILDERS = 16  # processes, each of which has some hundred MB of the GPU
 CHUNK = 2000  # pairs that are made and compared at a time
 OPTIONS = (
-    {}, {"precision": "double", "candidates": "raster", "resolution": 6.0}, {"precision": "single"},
-    {"features": "near", "filters": "none"}, {"refine": "segments", "resolution": 6.0},
-    {"refine": "pixels", "resolution": 6.0}, {"contacts": "first", "filters": ("plane",)},
+    {}, {"precision": "double", "tuning": gc.Tuning(candidates="raster"), "resolution": 6.0},
+    {"precision": "single"},
+    {"tuning": gc.Tuning(features="near", filters="none")}, {"refine": "segments", "resolution": 6.0},
+    {"refine": "pixels", "resolution": 6.0}, {"contacts": "first", "tuning": gc.Tuning(filters=("plane",))},
 )  # fmt: skip
 
 
@@ -178,7 +179,11 @@ def differing(found, want, fields=None):
 def _world(n):
     """Bodies over a terrain: broad phase and near faces."""
     bodies = with_terrain(drift(1, n, side=4.0 * n ** (1 / 3), height=2.0), 3.0 * n ** (1 / 3))
-    for what, asked in (("all", {}), ("near", {"features": "near"}), ("rows", {"candidates": "raster"})):
+    for what, asked in (
+        ("all", {}),
+        ("near", {"tuning": gc.Tuning(features="near")}),
+        ("rows", {"tuning": gc.Tuning(candidates="raster")}),
+    ):
         found, want = (gc.collide(bodies, backend=b, results="host", **asked) for b in ("cuda", "cpu"))
         yield what, differing(found, want), len(want)
     found, want = (gc.find_pairs(bodies, backend=b) for b in ("cuda", "cpu"))

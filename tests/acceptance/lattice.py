@@ -71,12 +71,19 @@ def judged_dense(seed, n, backend="cpu", width=None):
     def ask(**options):
         return gc.collide(bodies, pairs, **{**common, **options}).to_numpy()
 
-    base, bad = ask(features="all", filters="none"), []
-    ways = [{}, {"features": "near"}, {"precision": "double"}, {"features": "near", "precision": "double"}]
-    ways += [{"candidates": "raster"}] + [{"candidates": "pairs"}] * (len(a.loops) * len(b.loops) < 200_000)
+    base, bad = ask(tuning=gc.Tuning(features="all", filters="none")), []
+    ways = [
+        {},
+        {"tuning": gc.Tuning(features="near")},
+        {"precision": "double"},
+        {"tuning": gc.Tuning(features="near"), "precision": "double"},
+    ]
+    ways += [{"tuning": gc.Tuning(candidates="raster")}] + [{"tuning": gc.Tuning(candidates="pairs")}] * (
+        len(a.loops) * len(b.loops) < 200_000
+    )
     bad += [f"{way}: {same_bits(base, ask(**way))}" for way in ways if same_bits(base, ask(**way))]
     keep = base.time == base.toi[base.pair]
-    for way in ({}, {"features": "near"}, {"features": "all"}):
+    for way in ({}, {"tuning": gc.Tuning(features="near")}, {"tuning": gc.Tuning(features="all")}):
         first = ask(contacts="first", **way)
         same = all(getattr(first, k).tobytes() == getattr(base, k)[keep].tobytes() for k in FIELDS)
         if (
@@ -139,7 +146,7 @@ def judged_crowd(seed, n, backend="cpu"):
     def ask(one=None, **options):
         return by_pair(gc.collide(one or bodies(), min_properness=-1.0, backend=backend, **options))
 
-    known, bad = ask(broad_phase="off", filters="none"), []
+    known, bad = ask(tuning=gc.Tuning(broad_phase="off", filters="none")), []
 
     def check(name, answer, expected=known):
         wrong = [k for k in {*answer, *expected} if answer.get(k) != expected.get(k)]
@@ -147,12 +154,15 @@ def judged_crowd(seed, n, backend="cpu"):
 
     ways = [
         {},
-        {"features": "near"},
-        {"candidates": "raster"},
+        {"tuning": gc.Tuning(features="near")},
+        {"tuning": gc.Tuning(candidates="raster")},
         {"precision": "double"},
         {"max_bytes": 1 << 24},
     ]
-    ways += [{"filters": x} for x in (("spheres",), ("boxes",), ("plane",), ("plane", "boxes", "spheres"))]
+    ways += [
+        {"tuning": gc.Tuning(filters=x)}
+        for x in (("spheres",), ("boxes",), ("plane",), ("plane", "boxes", "spheres"))
+    ]
     for way in ways:
         check(way, ask(**way))
     for far in (2.0**20, 2.0**30):

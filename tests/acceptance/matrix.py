@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
+import gpu_collide as gc
 from tests import oracle
 from tests.oracle import scenes
 from tests.oracle.kept import kept
@@ -63,12 +64,12 @@ def settings(precisions=("mixed", "double"), resolutions=RESOLUTIONS, pairs=True
     """Keyword sets of the runs that must give the same bits."""
     for precision in precisions:
         for resolution in resolutions:
-            yield dict(precision=precision, candidates="raster", resolution=resolution)
+            yield dict(precision=precision, tuning=gc.Tuning(candidates="raster"), resolution=resolution)
         if pairs:
-            yield dict(precision=precision, candidates="pairs")
-            yield dict(precision=precision, features="near")
-            yield dict(precision=precision, filters="none")
-            yield dict(precision=precision, filters=("plane",))
+            yield dict(precision=precision, tuning=gc.Tuning(candidates="pairs"))
+            yield dict(precision=precision, tuning=gc.Tuning(features="near"))
+            yield dict(precision=precision, tuning=gc.Tuning(filters="none"))
+            yield dict(precision=precision, tuning=gc.Tuning(filters=("plane",)))
 
 
 def run_family(family, n, backends, precisions=("mixed", "double"), resolutions=RESOLUTIONS, seed=SEED):

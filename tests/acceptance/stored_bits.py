@@ -16,7 +16,7 @@ import numpy as np
 import gpu_collide as gc
 from gpu_collide.scenes import demo_race, random_impacts, spins, worlds
 from tests.acceptance import matrix, stored_worlds
-from tests.acceptance.stored_digests import digest, level, of_inputs, rounded, steady
+from tests.acceptance.stored_digests import by_stored_name, digest, level, of_inputs, rounded, steady
 from tests.support.worlds import drift, with_terrain
 
 STORED = Path(__file__).with_name("stored_bits.json")
@@ -27,10 +27,10 @@ FAMILIES = (
 )  # fmt: skip
 OPTIONS = {
     "exact": {},
-    "raster": {"candidates": "raster", "resolution": 3.0, "precision": "double"},
-    "near": {"features": "near", "filters": "none"},
+    "raster": {"tuning": gc.Tuning(candidates="raster"), "resolution": 3.0, "precision": "double"},
+    "near": {"tuning": gc.Tuning(features="near", filters="none")},
     "first": {"contacts": "first", "check_start": False},
-    "proper": {"min_properness": 0.0, "filters": ("plane",)},
+    "proper": {"min_properness": 0.0, "tuning": gc.Tuning(filters=("plane",))},
     "segments": {"refine": "segments"},
     "pixels": {"refine": "pixels", "resolution": 6.0},
     "single": {"precision": "single"},
@@ -58,7 +58,7 @@ def of_contacts(found):
     found = found.to_numpy() if hasattr(found, "to_numpy") else found
     values = {k: v for k, v in vars(found).items() if isinstance(v, np.ndarray)}
     assert len(values) > 10, sorted(values)
-    return digest(*(values[k] for k in sorted(values)))
+    return digest(*by_stored_name(found, values))
 
 
 def cases():

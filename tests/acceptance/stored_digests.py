@@ -6,7 +6,7 @@ import numpy as np
 
 import gpu_collide as gc
 
-__all__ = ["digest", "level", "of_inputs", "rounded", "steady"]
+__all__ = ["by_stored_name", "digest", "level", "of_inputs", "rounded", "steady"]
 
 
 def rounded(x):
@@ -44,6 +44,12 @@ def digest(*arrays):
         sha.update(f"{array.dtype.str}{array.shape}".encode())
         sha.update(np.ascontiguousarray(array).tobytes())
     return sha.hexdigest()[:24]
+
+
+def by_stored_name(result, values):
+    """Arrays of a result in the order in which its digest was stored."""
+    old = {new: name for name, new in result._format.renamed.items()}
+    return [values[name] for name in sorted(values, key=lambda name: old.get(name, name))]
 
 
 def of_inputs(bodies, keywords):

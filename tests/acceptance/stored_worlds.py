@@ -3,7 +3,7 @@
 import numpy as np
 
 import gpu_collide as gc
-from tests.acceptance.stored_digests import digest, of_inputs, rounded, steady
+from tests.acceptance.stored_digests import by_stored_name, digest, of_inputs, rounded, steady
 from tests.oracle.sweep_casts import cube, inside_out, steps
 from tests.pluecker._crowds import BOX, CAR, TORUS, crowd
 from tests.sweep._scenes import quaternions, sweeps
@@ -25,8 +25,9 @@ def cases():
 
 def _result(found):
     """Digest of all arrays of a result; plain arrays have no names."""
-    values = vars(found) if hasattr(found, "info") else {"": found}
-    return digest(*(values[k] for k in sorted(values) if isinstance(values[k], np.ndarray)))
+    if not hasattr(found, "info"):
+        return digest(found)
+    return digest(*by_stored_name(found, {k: v for k, v in vars(found).items() if isinstance(v, np.ndarray)}))
 
 
 def _case(name, inputs, function, *args, **keywords):

@@ -233,7 +233,7 @@ class Race:
         tally.faster += int((speed[0] > speed[1] * (1 + (1e-12 if self.exact < 1e-6 else 1e-5))).sum())
         reach = sum(np.linalg.norm(x, axis=1) for x in (way, self.fall)) + self.options["step_height"]
         self._judge(before, after, reach + self.radii.max(1))
-        self.fall = np.array(found.fall)
+        self.fall = np.array(found.fall_velocity)
         self._put_back(after)
 
     def _judge(self, before, after, reach):

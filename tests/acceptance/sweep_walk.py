@@ -130,7 +130,7 @@ def walk(characters, count, seed=SEED, looks=10, rest=60, **options):
         found = gc.sweep.slide(
             world, position, radii, velocity, gravity=fall, up=[0, 0, 1], step_height=step_height, **options
         )
-        before, fall_given, position, fall = position, fall, found.position, found.fall
+        before, fall_given, position, fall = position, fall, found.position, found.fall_velocity
         tally.steps += n
         tally.bad += int((~np.isfinite(position)).any(1).sum())
         tally.out += int(outside(position).sum())

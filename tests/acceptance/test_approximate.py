@@ -113,7 +113,8 @@ def test_boxes_and_rows_propose_the_same(refine, rows, backend):
         if backend.kind == "reference":
             n = min(n, 4)
         found = [
-            gc.collide(*impacts(shape, n), candidates=way, **rough) for way in ("auto", "pairs", "raster")
+            gc.collide(*impacts(shape, n), tuning=gc.Tuning(candidates=way), **rough)
+            for way in ("auto", "pairs", "raster")
         ]
         assert len(found[0]) > 0
         assert [same_bits(found[0], other) for other in found[1:]] == [[], []]

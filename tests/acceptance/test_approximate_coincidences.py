@@ -115,7 +115,7 @@ def test_rows_and_boxes_propose_for_the_same_answers(family, refine, resolution,
     scene = matrix.make(family, 30)
     options = {"refine": refine, "resolution": resolution, "min_properness": -1.0, "backend": backend.kind}
     one = gc.collide(scene.bodies(), scene.pairs, **options)
-    two = gc.collide(scene.bodies(), scene.pairs, candidates="raster", **options)
+    two = gc.collide(scene.bodies(), scene.pairs, tuning=gc.Tuning(candidates="raster"), **options)
     assert len(one) and not matrix.same_bits(one, two)
 
 

@@ -55,7 +55,9 @@ def test_a_motion_beyond_all_digits_is_not_looked_into(far, backend):
     bodies = one_pair([0, 0, -far], [0, 0, far], [0.9999999999999916, 1.9e-08, 1.1e-07, -6.7e-08])
     for kind in (backend.kind, "reference"):
         for filters in ("auto", ()):
-            found = gc.collide(bodies, [[0, 1]], backend=kind, filters=filters, min_properness=-1.0)
+            found = gc.collide(
+                bodies, [[0, 1]], backend=kind, tuning=gc.Tuning(filters=filters), min_properness=-1.0
+            )
             assert found.status.tolist() == [gc.Status.UNRESOLVED] and len(found) == 0
             assert np.isinf(found.toi).all()
 
@@ -133,7 +135,7 @@ def test_a_speck_beside_a_large_body_asks_the_reference_for_no_rows_without_end(
     start = gc.Poses.from_quat_wxyz([[0, 0, 0], [-3, 0.1, 0.2]], [ONE, ONE])
     end = gc.Poses.from_quat_wxyz([[0, 0, 0], [3, 0.1, 0.2]], [ONE, ONE])
     bodies = gc.Bodies([gc.shapes.box(), gc.shapes.box((1e-10, 1e-10, 1e-10))], [0, 1], start, end)
-    options = {"backend": "reference", "candidates": "raster"}
+    options = {"backend": "reference", "tuning": gc.Tuning(candidates="raster")}
     found = gc.collide(bodies, [[0, 1]], resolution=24, **options)
     assert found.status.tolist() == [gc.Status.HIT]
     # worst error of the time seen: 2e-16

@@ -15,16 +15,16 @@ from gpu_collide._validate import owned
 from gpu_collide.pipeline.device_scene import DeviceScene
 from gpu_collide.pipeline.launch.launcher import Launcher
 from gpu_collide.pipeline.narrow_phase import query
-from gpu_collide.pipeline.narrow_phase.batch import RecordedBatch
+from gpu_collide.pipeline.narrow_phase.recorded_batch import RecordedBatch
 from gpu_collide.results import invariants
-from gpu_collide.results.contacts import sealed
 from tests.support.seeds import generator
+from tests.support.tuning import keywords
 
 MESHES = (gc.shapes.box(), gc.shapes.l_block(), gc.shapes.car(), gc.shapes.torus(1.0, 0.4, 12, 8))
 
 
 def few_pairs(backend, bodies, pairs, room=None, **options):
-    options = Options.checked(backend=backend.kind, **options)
+    options = Options.checked(backend=backend.kind, **keywords(**options))
     run = Launcher(backend, options.precision, options.max_bytes)
     prepared = query.prepare(run, bodies.meshes, options)
     return Kept(RecordedBatch(run, prepared, room), bodies, np.asarray(pairs, np.int32).reshape(-1, 2))
@@ -62,7 +62,7 @@ def check(few, bodies, pairs, backend, **options):
     backend.kept.pop("idle engines", None)  # what calls before have prepared
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of invalid poses
-        wanted = gc.collide(bodies, pairs, backend=backend.kind, **options).to_numpy()
+        wanted = gc.collide(bodies, pairs, backend=backend.kind, **keywords(**options)).to_numpy()
     fields = few.collide(bodies, pairs)
     if fields is None:
         return None
@@ -225,7 +225,7 @@ def test_whom_it_serves(backend):
         ({"features": "all", "refine": "segments"}, False), ({"features": "all", "refine": "pixels"}, False),
         ({"features": "all", "precision": "single"}, False),
     ):  # fmt: skip
-        checked = Options.checked(backend=backend.kind, **options)
+        checked = Options.checked(backend=backend.kind, **keywords(**options))
         run = Launcher(backend, checked.precision, checked.max_bytes)
         prepared = query.prepare(run, bodies.meshes, checked)
         assert prepared.plan.may_record is serves
@@ -256,7 +256,7 @@ def test_results_are_the_callers_own(backend):
         assert not isinstance(buffer, np.ndarray) or not np.may_share_memory(x, buffer), name
     with pytest.raises(ValueError, match="WRITEABLE"):
         two["pairs"].flags.writeable = True
-    found = sealed(two, {})
+    found = gc.Contacts.sealed({}, **two)
     assert isinstance(found, gc.Contacts) and len(found) == len(two["pair"])
     for name, array in two.items():
         if isinstance(array, np.ndarray):
@@ -300,10 +300,10 @@ def test_calls_of_a_kind_without_a_scene(backend):
             bodies = step(rng, 4, 0.7, shape=rng.integers(0, 4, 4))
             pairs = rng.integers(0, 4, (n, 1)) + [0, 1]
             pairs %= 4
-            again = gc.collide(bodies, pairs, backend=backend.kind, **options)
+            again = gc.collide(bodies, pairs, backend=backend.kind, **keywords(**options))
             kept += "sequence" in again.info["timings"]
             idle = backend.kept.pop("idle engines")
-            first = gc.collide(bodies, pairs, backend=backend.kind, **options)
+            first = gc.collide(bodies, pairs, backend=backend.kind, **keywords(**options))
             assert "sequence" not in first.info["timings"]
             backend.kept["idle engines"] = idle
             assert not differing(first, again), (options, n)

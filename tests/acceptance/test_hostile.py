@@ -127,12 +127,16 @@ def test_a_speck_on_the_axis_of_what_turns_about_it(ratio, precision):
     bodies = gc.Bodies(specks(ratio), np.append(np.zeros(n, int), rng.integers(1, 3, n)), *poses)
     pairs = np.column_stack([np.arange(n), n + np.arange(n)])
     options = {"min_properness": -1.0, "precision": precision, "backend": "cpu", "check_start": False}
-    want = gc.collide(bodies, pairs, features="all", filters="none", **options).to_numpy()
+    want = gc.collide(bodies, pairs, tuning=gc.Tuning(features="all", filters="none"), **options).to_numpy()
     assert len(want) > n // 2
     with np.errstate(over="ignore"):
         assert not invariants.violations(want, bodies, min_properness=-1.0, precision=precision)
-    for other in ({"features": "near"}, {"filters": ("boxes",)}, {"filters": ("boxes", "plane")}):
-        found = gc.collide(bodies, pairs, **{"features": "all", **other}, **options).to_numpy()
+    for other in (
+        {"tuning": gc.Tuning(features="near")},
+        {"tuning": gc.Tuning(features="all", filters=("boxes",))},
+        {"tuning": gc.Tuning(features="all", filters=("boxes", "plane"))},
+    ):
+        found = gc.collide(bodies, pairs, **other, **options).to_numpy()
         assert found.contact_start.tobytes() == want.contact_start.tobytes(), other
         assert found.time.tobytes() == want.time.tobytes(), other
         assert found.local_a.tobytes() == want.local_a.tobytes(), other

@@ -17,7 +17,12 @@ pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"features": "near"}, {"candidates": "raster", "precision": "double"}]
+    "options",
+    [
+        {},
+        {"tuning": gc.Tuning(features="near")},
+        {"tuning": gc.Tuning(candidates="raster"), "precision": "double"},
+    ],
 )
 @pytest.mark.parametrize("block", range(2))
 def test_translations_have_the_contacts_of_whole_numbers(block, options, backend):

@@ -38,9 +38,9 @@ def test_sample_against_the_oracle(family, backend):
     "setting",
     [
         dict(precision="double"),
-        dict(candidates="pairs"),
-        dict(candidates="raster", resolution=1),
-        dict(candidates="raster", resolution=12, precision="double"),
+        dict(tuning=gc.Tuning(candidates="pairs")),
+        dict(tuning=gc.Tuning(candidates="raster"), resolution=1),
+        dict(tuning=gc.Tuning(candidates="raster"), resolution=12, precision="double"),
     ],
     ids=["double", "pairs", "raster-1", "raster-12-double"],
 )

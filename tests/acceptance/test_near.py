@@ -24,6 +24,7 @@ from tests.oracle.scenes_base import resting_world, turn_quat, unit4
 from tests.oracle.solid import apply, quat_mul, rotation_matrix
 from tests.support.seeds import generator
 from tests.support.shares import in_turn
+from tests.support.tuning import keywords
 
 pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 
@@ -49,7 +50,8 @@ def whole(make, args, precision="mixed", **options):
     """The answer of whole meshes, on the backend whose bits the others have."""
     scene = make(*args)
     return gc.collide(
-        scene.bodies(), scene.pairs, features="all", filters="none", backend="cpu", precision=precision,
+        scene.bodies(), scene.pairs, tuning=gc.Tuning(features="all", filters="none"), backend="cpu",
+        precision=precision,
         **options,
     )  # fmt: skip
 
@@ -59,8 +61,8 @@ def differing(backend, make, args, precision="mixed", given=(), **options):
     scene = make(*args)
     answer = whole(make, args, "single" if precision == "single" else "mixed", **options)
     found = gc.collide(
-        scene.bodies(), scene.pairs, features="near", backend=backend.kind, precision=precision,
-        **{"filters": "none", **options, **dict(given)},
+        scene.bodies(), scene.pairs, backend=backend.kind, precision=precision,
+        **keywords(features="near", **{"filters": "none", **options, **dict(given)}),
     ).to_numpy()  # fmt: skip
     return matrix.same_bits(answer, found), answer
 
@@ -139,7 +141,7 @@ def test_pairs_that_are_not_valid_or_not_resolved(backend):
     end = gc.Poses.from_quat_wxyz(position, bodies.end.unit_wxyz)
     bodies = gc.Bodies(bodies.meshes, bodies.shape, bodies.start, end)
     answer, found = (
-        gc.collide(bodies, scene.pairs, features=features, backend=backend.kind).to_numpy()
+        gc.collide(bodies, scene.pairs, tuning=gc.Tuning(features=features), backend=backend.kind).to_numpy()
         for features in ("all", "near")
     )
     assert not matrix.same_bits(answer, found)
@@ -158,7 +160,11 @@ def test_little_memory(backend, kind):
         def works(pairs, given=given):
             try:
                 gc.collide(
-                    scene.bodies(), pairs, features="near", filters="none", backend=backend.kind, **given
+                    scene.bodies(),
+                    pairs,
+                    tuning=gc.Tuning(features="near", filters="none"),
+                    backend=backend.kind,
+                    **given,
                 )
             except gc.errors.MemoryLimitError:
                 return False
@@ -185,10 +191,12 @@ def test_groups_that_share_a_pair(backend):
 def test_a_batch_is_its_pairs(backend):
     """A pair alone has the contacts that it has in a batch, whatever the batch grew its buffers to."""
     scene = many_faces("axis", 24)
-    found = gc.collide(scene.bodies(), scene.pairs, features="near", backend=backend.kind).to_numpy()
+    found = gc.collide(
+        scene.bodies(), scene.pairs, tuning=gc.Tuning(features="near"), backend=backend.kind
+    ).to_numpy()
     for p in (0, 5, 23):
         alone = gc.collide(
-            scene.bodies(), scene.pairs[p : p + 1], features="near", backend=backend.kind
+            scene.bodies(), scene.pairs[p : p + 1], tuning=gc.Tuning(features="near"), backend=backend.kind
         ).to_numpy()
         rows = slice(found.contact_start[p], found.contact_start[p + 1])
         assert alone.time.tobytes() == found.time[rows].tobytes()
@@ -212,13 +220,22 @@ def test_chosen_by_itself(backend):
     """features="auto" takes near faces for pairs with a large mesh, rows where asked: the same bits."""
     scene = large_and_small()
     answer = whole(large_and_small, ())
-    for more in ({}, {"candidates": "raster"}, {"filters": "none", "contacts": "all"}):
+    for more in (
+        {},
+        {"tuning": gc.Tuning(candidates="raster")},
+        {"tuning": gc.Tuning(filters="none"), "contacts": "all"},
+    ):
         found = gc.collide(scene.bodies(), scene.pairs, backend=backend.kind, report=True, **more).to_numpy()
         assert not matrix.same_bits(answer, found)
         names = [row.name for row in found.report]
         assert ("near features" in names) == ("candidates" not in more)
     with pytest.raises(ValueError, match="features: expected 'auto' or 'all'"):
-        gc.collide(scene.bodies(), scene.pairs, features="near", backend=backend.kind, candidates="raster")
+        gc.collide(
+            scene.bodies(),
+            scene.pairs,
+            tuning=gc.Tuning(features="near", candidates="raster"),
+            backend=backend.kind,
+        )
 
 
 unit = st.floats(-1, 1)
@@ -267,7 +284,8 @@ def test_any_motion(backend, drawn, min_properness):
     for pairs in (scene.pairs, scene.pairs[:, ::-1].copy()):
         answer, found = (
             gc.collide(
-                scene.bodies(), pairs, features=f, filters="none", min_properness=min_properness,
+                scene.bodies(), pairs, tuning=gc.Tuning(features=f, filters="none"),
+                min_properness=min_properness,
                 backend=backend.kind,
             ).to_numpy()
             for f in ("all", "near")
@@ -348,15 +366,19 @@ def test_what_an_earlier_pair_left_is_not_near(backend):
     a, b, start, end = lattice_scenes.dense(796, 20, int(generator(796, 75).integers(3, 10)))
     bodies, pairs = lattice_scenes.beside(a.mesh(), b.mesh(), start, end)
     common = {"backend": backend.name, "min_properness": 0.0, "check_start": False}
-    whole = gc.collide(bodies, pairs, features="all", filters="none", **common)
-    first = gc.collide(bodies, pairs, features="all", contacts="first", **common)
+    whole = gc.collide(bodies, pairs, tuning=gc.Tuning(features="all", filters="none"), **common)
+    first = gc.collide(bodies, pairs, tuning=gc.Tuning(features="all"), contacts="first", **common)
     for precision, order in itertools.product(("mixed", "double"), (slice(None), slice(None, None, -1))):
-        near = gc.collide(bodies, pairs[order], features="near", precision=precision, **common)
+        near = gc.collide(
+            bodies, pairs[order], tuning=gc.Tuning(features="near"), precision=precision, **common
+        )
         assert np.array_equal(near.toi[order], whole.toi)
         assert len(near) == len(whole)
-        early = gc.collide(bodies, pairs, features="near", contacts="first", precision=precision, **common)
+        early = gc.collide(
+            bodies, pairs, tuning=gc.Tuning(features="near"), contacts="first", precision=precision, **common
+        )
         assert not matrix.same_bits(first, early)
-    assert not matrix.same_bits(whole, gc.collide(bodies, pairs, features="near", **common))
+    assert not matrix.same_bits(whole, gc.collide(bodies, pairs, tuning=gc.Tuning(features="near"), **common))
 
 
 # By segments and pixels (docs/decisions/0079): what is reported need not be near to less than a row's height.
@@ -384,9 +406,19 @@ def test_rough_answers_of_dense_shapes(backend, name):
     meshes = dense_shapes.PAIRS[name](1280)
     bodies = dense_shapes.steps_of(name, meshes, "touch", 2, 3)
     for k, (refine, rows) in enumerate(ROUGH):
-        asked = {"refine": refine, "resolution": rows, "contacts": ("all", "first")[k % 2], "filters": "none"}
+        asked = {
+            "refine": refine,
+            "resolution": rows,
+            "contacts": ("all", "first")[k % 2],
+        }
         near, all_ = (
-            gc.collide(bodies, dense_shapes.pairs_of(2), features=how, backend=backend.kind, **asked)
+            gc.collide(
+                bodies,
+                dense_shapes.pairs_of(2),
+                tuning=gc.Tuning(features=how, filters="none"),
+                backend=backend.kind,
+                **asked,
+            )
             for how in ("near", "all")
         )
         assert not matrix.same_bits(all_.to_numpy(), near.to_numpy()), (refine, rows)
@@ -399,9 +431,16 @@ def test_rough_answers_of_whole_numbers(backend, seed):
     a, b, start, end = lattice_scenes.dense(seed, 4, 4)
     bodies, pairs = lattice_scenes.beside(a.mesh(), b.mesh(), start, end)
     for refine, rows in ROUGH:
-        asked = {"refine": refine, "resolution": rows, "min_properness": -1.0, "filters": "none"}
+        asked = {
+            "refine": refine,
+            "resolution": rows,
+            "min_properness": -1.0,
+        }
         near, all_ = (
-            gc.collide(bodies, pairs, features=how, backend=backend.kind, **asked) for how in ("near", "all")
+            gc.collide(
+                bodies, pairs, tuning=gc.Tuning(features=how, filters="none"), backend=backend.kind, **asked
+            )
+            for how in ("near", "all")
         )
         assert not matrix.same_bits(all_.to_numpy(), near.to_numpy()), (refine, rows)
 
@@ -411,7 +450,7 @@ def differing_rough(backend, make, args, precision, refine, rows, threshold):
     scene = make(*args)
     asked = {"refine": refine, "resolution": rows, "min_properness": threshold}
     near = gc.collide(
-        scene.bodies(), scene.pairs, features="near", filters="none", precision=precision,
+        scene.bodies(), scene.pairs, tuning=gc.Tuning(features="near", filters="none"), precision=precision,
         backend=backend.kind, **asked,
     )  # fmt: skip
     return matrix.same_bits(whole(make, args, precision, **asked).to_numpy(), near.to_numpy())

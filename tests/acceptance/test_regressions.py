@@ -144,9 +144,11 @@ def test_long_thin_faces_do_not_flood_the_rows(backend):
     end = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.7, 0.1, 0.2]], leaning)
     bodies = gc.Bodies(mesh, None, start, end)
     rows = gc.collide(
-        bodies, [[0, 1]], candidates="raster", max_bytes=200 << 20, backend=backend.kind
+        bodies, [[0, 1]], tuning=gc.Tuning(candidates="raster"), max_bytes=200 << 20, backend=backend.kind
     ).to_numpy()
-    boxes = gc.collide(bodies, [[0, 1]], candidates="pairs", backend=backend.kind).to_numpy()
+    boxes = gc.collide(
+        bodies, [[0, 1]], tuning=gc.Tuning(candidates="pairs"), backend=backend.kind
+    ).to_numpy()
     assert len(rows) and same_bits(rows, boxes)
 
 

@@ -69,7 +69,7 @@ def test_families(family, backend):
         dict(refine="segments"),
         dict(refine="pixels"),
         dict(precision="single"),
-        dict(candidates="raster", resolution=3),
+        dict(tuning=gc.Tuning(candidates="raster"), resolution=3),
     ],
     ids=lambda options: "-".join(map(str, options.values())),
 )

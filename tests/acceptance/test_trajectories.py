@@ -131,7 +131,7 @@ def agrees(found, expected):
     keys = list(zip(*(getattr(found, n).tolist() for n in names), strict=True))
     assert keys == [key for key, _ in contacts]
     vectors = [getattr(found, n) for n in ("position", "normal", "local_a", "local_b")]
-    columns = [found.share, *(v.T[i] for v in vectors for i in range(3)), found.properness]
+    columns = [found.fraction, *(v.T[i] for v in vectors for i in range(3)), found.properness]
     columns += [found.normal_speed, found.time, found.time_end, found.sustained]
     if contacts:
         values = np.array([v for _, v in contacts])
@@ -158,7 +158,7 @@ def test_known_answers(backend):
     assert (found.body_a == 0).all() and (found.body_b == 1).all()
     assert len(found.step) and set(found.step.tolist()) <= {1, 3}
     # 2 to 0.5 in two seconds, touching at 1: two thirds of the step
-    assert np.abs(found.share[first] - 2 / 3).max() < 1e-12
+    assert np.abs(found.fraction[first] - 2 / 3).max() < 1e-12
     assert np.abs(found.time[first] - (11 + 4 / 3)).max() < 1e-11
     assert np.abs(found.normal_speed[first] + 0.75).max() < 1e-11
     assert found.pairs["step"].tolist()[0] == 1
@@ -358,7 +358,7 @@ def test_times_never_leave_their_step():
     for name in ("time", "time_end"):
         value = getattr(found, name)
         assert (value >= times[found.step]).all() and (value <= times[found.step + 1]).all()
-    assert found.share.min() >= 0 and found.share.max() <= 1
+    assert found.fraction.min() >= 0 and found.fraction.max() <= 1
 
 
 def test_absolute_times_of_many_steps():
@@ -394,7 +394,12 @@ def test_options_reach_collide(backend):
 def test_reports_of_batches_add_up(backend):
     """The pairs that came to each test are those of all batches, and the broad phase sees all of them."""
     *case, static = random_case(14, t=9)
-    options = {"static": static, "backend": backend.kind, "report": True, "filters": ("spheres", "boxes")}
+    options = {
+        "static": static,
+        "backend": backend.kind,
+        "report": True,
+        "tuning": gc.Tuning(filters=("spheres", "boxes")),
+    }
     whole = gc.collide_trajectories(*case, **options)
     parts = list(gc.collide_trajectories(*case, frames_per_batch=3, stream=True, **options))
     joined = gc.TrajectoryContacts.concatenate(parts)

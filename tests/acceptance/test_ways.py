@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+import gpu_collide as gc
 from tests.acceptance import ways
 from tests.support import lowered
 
@@ -62,7 +63,11 @@ def test_a_vertex_that_shares_a_pixel_where_the_plane_leads_off_the_face(backend
     asked = {"refine": "pixels", "resolution": 3.0, "min_properness": -0.1, "backend": backend.kind}
     whole, near, rows = (
         ways.ask(bodies, pairs[12:13], **asked, **more).to_numpy()
-        for more in ({"features": "all"}, {"features": "near"}, {"candidates": "raster"})
+        for more in (
+            {"tuning": gc.Tuning(features="all")},
+            {"tuning": gc.Tuning(features="near")},
+            {"tuning": gc.Tuning(candidates="raster")},
+        )
     )
     assert ways.by_pair(whole) == ways.by_pair(near) == ways.by_pair(rows)
     k = np.flatnonzero((whole.feature_a == 435) & (whole.feature_b == 6))

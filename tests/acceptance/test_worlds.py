@@ -15,10 +15,11 @@ import gpu_collide as gc
 from gpu_collide.pipeline.narrow_phase.plan import FILTERS as ALL_FILTERS
 from gpu_collide.scenes import worlds
 from tests.support import worlds as w
+from tests.support.tuning import keywords
 
 pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 
-EVERYTHING = {"broad_phase": "off", "filters": "none", "features": "all"}
+EVERYTHING = {"tuning": gc.Tuning(broad_phase="off", filters="none", features="all")}
 FILTERS = ("none", "auto", *((name,) for name in ALL_FILTERS), tuple(ALL_FILTERS)[::-1])
 
 
@@ -52,7 +53,10 @@ def test_nothing_left_out_is_a_contact(name, backend):
         for filters in FILTERS:
             for features in ("near", "all"):
                 found = gc.collide(
-                    bodies, filters=filters, features=features, backend=backend.kind, **rules
+                    bodies,
+                    tuning=gc.Tuning(filters=filters, features=features),
+                    backend=backend.kind,
+                    **rules,
                 ).to_numpy()
                 w.same_contacts(found, truth)
                 assert found.n_pairs < truth.n_pairs
@@ -78,19 +82,24 @@ def test_nothing_left_out_is_a_contact_at_random(seed, n, turn, way, still, rule
     rules = w.some_rules(seed, n) if rules else {}
     truth = gc.collide(bodies, backend=backend.kind, **EVERYTHING, **rules).to_numpy()
     w.same_contacts(
-        gc.collide(bodies, filters=filters, features="near", backend=backend.kind, **rules).to_numpy(), truth
+        gc.collide(
+            bodies, tuning=gc.Tuning(filters=filters, features="near"), backend=backend.kind, **rules
+        ).to_numpy(),
+        truth,
     )
 
 
 @pytest.mark.parametrize("options", [
     {"check_start": True}, {"contacts": "first"}, {"min_properness": -1.0}, {"precision": "double"},
-    {"precision": "single"}, {"candidates": "raster"}, {"candidates": "pairs"},
+    {"precision": "single"}, {"candidates": "raster"},
+    {"candidates": "pairs"},
 ], ids=lambda o: "-".join(map(str, *o.items())))  # fmt: skip
 def test_with_every_other_option(options, backend):
     """The hierarchy and the filters may be used with all that `collide` could do before."""
     bodies, rules = scene("cars", 5)
-    truth = gc.collide(bodies, backend=backend.kind, **EVERYTHING, **rules, **options).to_numpy()
-    found = gc.collide(bodies, backend=backend.kind, **rules, **options).to_numpy()
+    all_of_it = keywords(broad_phase="off", filters="none", features="all", **options)
+    truth = gc.collide(bodies, backend=backend.kind, **rules, **all_of_it).to_numpy()
+    found = gc.collide(bodies, backend=backend.kind, **rules, **keywords(**options)).to_numpy()
     assert w.same_contacts(found, truth) > 10
 
 
@@ -259,10 +268,17 @@ def test_hardly_any_bodies(n, backend):
     bodies = w.drift(1, n, still=0.0)
     for kind in ("hierarchy", "off"):
         found = gc.collide(
-            bodies, backend=backend.kind, broad_phase=kind, world=np.zeros(n, int), report=True
+            bodies,
+            backend=backend.kind,
+            tuning=gc.Tuning(broad_phase=kind),
+            world=np.zeros(n, int),
+            report=True,
         ).to_numpy()
         assert found.n_pairs <= n * (n - 1) // 2 and found.pairs.dtype == np.int32
-        assert gc.find_pairs(bodies, backend=backend.kind, broad_phase=kind).shape == (found.n_pairs, 2)
+        assert gc.find_pairs(bodies, backend=backend.kind, tuning=gc.Tuning(broad_phase=kind)).shape == (
+            found.n_pairs,
+            2,
+        )
 
 
 def test_steps_through_one_tree_are_as_fresh_searches(backend):
@@ -294,7 +310,6 @@ def test_steps_through_one_tree_are_as_fresh_searches(backend):
     ({"pairs": [[0, 1]], "mask": [1, 1, 1]}, ValueError, "mask: expected nothing when pairs are given"),
     ({"pairs": [[0, 1]], "ignore": [[0, 1]]}, ValueError, "ignore: expected nothing when pairs are given"),
     ({"pairs": [[0, 1]], "still_pairs": True}, ValueError, "still_pairs: expected nothing when pairs"),
-    ({"pairs": [[0, 1]], "broad_phase": "off"}, ValueError, "broad_phase: expected nothing when pairs"),
     ({"world": [0, 0]}, ValueError, "world: expected one number per body, 3, got 2"),
     ({"world": [0, 0, -2]}, ValueError, "world"),
     ({"world": [0.0, 0.5, 1.0]}, TypeError, "world"),
@@ -323,7 +338,7 @@ def test_steps_through_one_tree_are_as_fresh_searches(backend):
 def test_bad_arguments(arguments, error, words):
     bodies = w.drift(0, 3)
     with pytest.raises(error, match=words):
-        gc.collide(bodies, **arguments)
+        gc.collide(bodies, **keywords(**arguments))
 
 
 def test_the_pairs_of_a_result_are_its_own():

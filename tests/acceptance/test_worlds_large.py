@@ -244,4 +244,4 @@ def test_too_little_memory_is_told(backend):
         gc.collide(w.drift(3, 20000), backend=backend.kind, max_bytes=MIB)
     bodies = w.with_terrain(w.drift(3, 30, side=12.0, height=2.0), 128.0)
     with pytest.raises(MemoryLimitError, match="max_bytes: expected room for pair [0-9]+, which needs"):
-        gc.collide(bodies, features="all", backend=backend.kind, max_bytes=MIB + 100000)
+        gc.collide(bodies, tuning=gc.Tuning(features="all"), backend=backend.kind, max_bytes=MIB + 100000)

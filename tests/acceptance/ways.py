@@ -15,13 +15,14 @@ import numpy as np
 import gpu_collide as gc
 from gpu_collide import backends
 from gpu_collide.pipeline.launch import launcher
-from gpu_collide.pipeline.narrow_phase import batch, first_contact, near_faces
+from gpu_collide.pipeline.narrow_phase import first_contact, near_faces, recorded_batch
 from tests.acceptance import lattice_scenes as lattice
 from tests.acceptance.stored_digests import digest
 from tests.backends.littered import Littered
 from tests.fuzz.meshes import hostile
 from tests.oracle.scenes import FAMILIES
 from tests.support.seeds import generator
+from tests.support.tuning import keywords
 
 ROWS = (
     "kind", "feature_a", "feature_b", "time", "position", "normal", "properness", "local_a", "local_b",
@@ -92,7 +93,7 @@ def first_of(some, rows):
 def ask(bodies, pairs, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        return gc.collide(bodies, pairs, **options)
+        return gc.collide(bodies, pairs, **keywords(**options))
 
 
 def differences(bodies, pairs, rng, backend, common):
@@ -169,7 +170,7 @@ class Counted:
         n = self.n = Counter()
         room, of_run = launcher.MemoryBudget, launcher.Launcher
         filled, worked_off, launched = room.filled, room.worked_off, of_run._launch
-        grown, down = batch.RecordedBatch._grown, first_contact._given_up
+        grown, down = recorded_batch.RecordedBatch._grown, first_contact._given_up
         found_few, near_patches = first_contact.few_near, near_faces._patches
 
         def count_filled(self, name, n_things, fill, **more):
@@ -218,7 +219,7 @@ class Counted:
 
         self._old = [
             (room, "filled", filled), (room, "worked_off", worked_off), (of_run, "_launch", launched),
-            (batch.RecordedBatch, "_grown", grown), (first_contact, "_given_up", down),
+            (recorded_batch.RecordedBatch, "_grown", grown), (first_contact, "_given_up", down),
             (first_contact, "few_near", found_few), (near_faces, "_patches", near_patches),
         ]  # fmt: skip
         new = count_filled, count_worked, count_launch, count_grown, count_down, count_few, count_near

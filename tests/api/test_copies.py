@@ -110,9 +110,10 @@ def test_printing_a_scene_does_not_wait_for_its_work():
     begun, ended = threading.Event(), threading.Event()
 
     def work():
-        with scene.still():
-            begun.set()
-            ended.wait(60)
+        scene.hold()
+        begun.set()
+        ended.wait(60)
+        scene.let_loose()
 
     worker = threading.Thread(target=work)
     worker.start()

@@ -171,7 +171,7 @@ def test_what_the_definition_is_tried_on_has_all_cases():
     in_touch = np.concatenate([m.in_touch for m in met])
     long = np.concatenate([m.last_step - m.first_step for m in met])
     assert (contacts == 0).any() and (in_touch & (contacts > 0)).any() and (~in_touch).any()
-    assert (long > 3).any() and any((one.share == 1).any() and (one.share == 0).any() for one in found)
+    assert (long > 3).any() and any((one.fraction == 1).any() and (one.fraction == 0).any() for one in found)
 
 
 @given(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import gpu_collide as gc
 from tests.broad_phase._scenes import MESHES, at, moving
+from tests.support.tuning import keywords
 
 pytestmark = pytest.mark.shared_bits("tests/broad_phase/test_b04_pairs.py")
 
@@ -23,7 +24,12 @@ def touched(bodies, backend, precision="mixed"):
     """Rows of all pairs that collide finds contacts for, whatever their properness."""
     rows = every_pair(len(bodies))
     found = gc.collide(
-        bodies, rows, backend=backend.name, min_properness=-1.0, precision=precision, filters="none"
+        bodies,
+        rows,
+        backend=backend.name,
+        min_properness=-1.0,
+        precision=precision,
+        tuning=gc.Tuning(filters="none"),
     ).to_numpy()
     return set(map(tuple, rows[found.status == gc.Status.HIT].tolist()))
 
@@ -92,8 +98,10 @@ def test_off_is_all_that_the_rules_allow(backend):
     still = (bodies.start.position == bodies.end.position).all(axis=1)
     rows = every_pair(30)
     both = still[rows].all(axis=1)
-    assert np.array_equal(gc.find_pairs(bodies, broad_phase="off", backend=backend.name), rows[~both])
-    got = gc.find_pairs(bodies, broad_phase="off", still_pairs=True, backend=backend.name)
+    assert np.array_equal(
+        gc.find_pairs(bodies, tuning=gc.Tuning(broad_phase="off"), backend=backend.name), rows[~both]
+    )
+    got = gc.find_pairs(bodies, tuning=gc.Tuning(broad_phase="off"), still_pairs=True, backend=backend.name)
     assert got.dtype == np.int32 and np.array_equal(got, rows)
 
 
@@ -157,9 +165,9 @@ BAD = [
 def test_bad_arguments(name, value, error, match):
     bodies = at(*[([0, 0, 0], ONE, [1, 0, 0], ONE)] * 3)
     with pytest.raises(error, match=match):
-        gc.find_pairs(bodies, **{name: value})
+        gc.find_pairs(bodies, **keywords(**{name: value}))
     with pytest.raises(error, match=match):
-        gc.BroadPhase(3, **{name: value})
+        gc.BroadPhase(3, **keywords(**{name: value}))
 
 
 def test_bad_bodies():
@@ -292,7 +300,9 @@ def test_more_bytes_than_any_machine_has(backend):
     want = gc.find_pairs(bodies, backend=backend.name)
     for huge in (2**63, 2**80, 2**200):
         assert np.array_equal(gc.find_pairs(bodies, backend=backend.name, max_bytes=huge), want)
-        found = gc.collide(bodies, backend=backend.name, max_bytes=huge, features="near").to_numpy()
+        found = gc.collide(
+            bodies, backend=backend.name, max_bytes=huge, tuning=gc.Tuning(features="near")
+        ).to_numpy()
         assert np.array_equal(found.pairs, want)
 
 
@@ -303,12 +313,12 @@ def test_collide_warns_once_of_very_many_pairs(backend, monkeypatch):
     for name in (backend.name, "reference"):
         monkeypatch.setattr(pairs_module, "MANY_PAIRS", 5)
         with pytest.warns(RuntimeWarning, match="found 6 pairs of 4 bodies.* 150 bytes.*world") as caught:
-            found = gc.collide(bodies, backend=name, filters="none", max_bytes=2 << 20)
+            found = gc.collide(bodies, backend=name, tuning=gc.Tuning(filters="none"), max_bytes=2 << 20)
         assert len(caught) == 1 and caught[0].filename == __file__ and found.n_pairs == 6
         monkeypatch.setattr(pairs_module, "MANY_PAIRS", 6)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            gc.collide(bodies, backend=name, filters="none")
+            gc.collide(bodies, backend=name, tuning=gc.Tuning(filters="none"))
             gc.find_pairs(bodies, backend=name)
 
 

@@ -6,6 +6,7 @@ import pytest
 import gpu_collide as gc
 from gpu_collide.reference.engine import Reference
 from tests.narrow_phase._first import same_bits
+from tests.support.tuning import keywords
 
 ONE = [1.0, 0, 0, 0]
 
@@ -13,12 +14,12 @@ ONE = [1.0, 0, 0, 0]
 @pytest.mark.parametrize(
     "options, remedy",
     [
-        (dict(), "pass a larger max_bytes, or features='near'"),
-        (dict(candidates="pairs"), "pass a larger max_bytes, or features='near'"),
+        (dict(), "pass a larger max_bytes, or tuning=gc.Tuning(features='near')"),
+        (dict(candidates="pairs"), "pass a larger max_bytes, or tuning=gc.Tuning(features='near')"),
         (dict(features="near"), "pass a larger max_bytes"),
         (dict(candidates="raster"), "pass a larger max_bytes"),
-        (dict(refine="segments"), "pass a larger max_bytes, or features='near'"),
-        (dict(refine="pixels"), "pass a larger max_bytes, or features='near'"),
+        (dict(refine="segments"), "pass a larger max_bytes, or tuning=gc.Tuning(features='near')"),
+        (dict(refine="pixels"), "pass a larger max_bytes, or tuning=gc.Tuning(features='near')"),
         (dict(refine="pixels", features="near"), "pass a larger max_bytes"),
     ],
 )
@@ -26,7 +27,13 @@ def test_remedy_for_a_pair_that_is_too_large(options, remedy, backend):
     poses = [gc.Poses.from_quat_wxyz(np.array([[0, 0, 0], [x, 0.1, 0.2]]), [ONE] * 2) for x in (-4.0, 0.0)]
     bodies = gc.Bodies(gc.shapes.torus(), None, *poses)
     with pytest.raises(gc.errors.MemoryLimitError) as caught:
-        gc.collide(bodies, [[0, 1]], filters="none", max_bytes=20_000, backend=backend.kind, **options)
+        gc.collide(
+            bodies,
+            [[0, 1]],
+            max_bytes=20_000,
+            backend=backend.kind,
+            **keywords(filters="none", **options),
+        )
     assert str(caught.value).startswith("max_bytes: expected room for pair 0, which needs at least ")
     assert str(caught.value).endswith(f" bytes, got 20000; {remedy}")
 
@@ -69,7 +76,7 @@ def test_auto_is_refused_only_where_near_faces_and_whole_meshes_are(fits, contac
 
     def found(max_bytes, some=pairs[:1], **more):
         try:
-            return gc.collide(bodies, some, max_bytes=max_bytes, **asked, **more)
+            return gc.collide(bodies, some, max_bytes=max_bytes, **keywords(**asked, **more))
         except gc.errors.MemoryLimitError:
             return None
 
@@ -82,6 +89,6 @@ def test_auto_is_refused_only_where_near_faces_and_whole_meshes_are(fits, contac
             high = middle
     other = "near" if fits == "all" else "all"
     assert found(high, features=other) is None, "the scene shows nothing"
-    expected = gc.collide(bodies, pairs, features="all", **asked)
+    expected = gc.collide(bodies, pairs, **keywords(features="all", **asked))
     same_bits(expected.to_numpy(), found(high, pairs, report=True).to_numpy())
     assert len(expected.time)

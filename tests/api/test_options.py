@@ -14,10 +14,12 @@ from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.engine import Pipeline
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.reference.engine import Reference
+from tests.support.tuning import keywords
 
 FILTERS = "filters: expected 'auto', 'none' or a tuple of 'spheres', 'boxes', 'plane', got "
 CHOICES = {
     "broad_phase": "'hierarchy', 'off'",
+    "motion": "'relative', 'body'",
     "refine": "'exact', 'segments', 'pixels'",
     "candidates": "'auto', 'raster', 'pairs'",
     "features": "'auto', 'near', 'all'",
@@ -39,6 +41,12 @@ BAD = [
      "features: expected 'auto' or 'all' with candidates='raster', whose rows need whole meshes, got 'near'"),
     (ValueError, {"features": "near", "candidates": "raster", "refine": "pixels"},
      "features: expected 'auto' or 'all' with candidates='raster', whose rows need whole meshes, got 'near'"),
+    (ValueError, {"motion": "body", "refine": "pixels"},
+     "refine: expected 'exact' with motion='body', where pairs have no screw to make a screen of, got "
+     "'pixels'; motion='relative' has it"),
+    (ValueError, {"motion": "body", "candidates": "raster"},
+     "candidates: expected 'auto' or 'pairs' with motion='body', where pairs have no screw to make rows of, "
+     "got 'raster'; motion='relative' has it"),
     (ValueError, {"resolution": 2, "pixel_size": 1},
      "pixel_size: expected None when resolution is given (they are two units of one thing)"),
     (ValueError, {"resolution": 0}, "resolution: expected a positive number, got 0"),
@@ -65,9 +73,9 @@ def box(n=2):
 @pytest.mark.parametrize("kind, given, text", BAD, ids=lambda x: "-".join(x) if isinstance(x, dict) else "")
 def test_every_error(kind, given, text):
     with pytest.raises(kind, match=re.escape(text) + "$"):
-        Options.checked(**given)
+        Options.checked(**keywords(**given))
     with pytest.raises(kind, match=re.escape(text) + "$"):
-        gc.collide(box(), **given)
+        gc.collide(box(), **keywords(**given))
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -78,7 +86,7 @@ def test_trajectories_refuse_the_same_before_anything_is_computed(stream, monkey
     poses = gc.Poses.from_quat_wxyz(np.zeros((2, 1, 3)), [[[1, 0, 0, 0]]] * 2)
     for kind, given, text in BAD:
         with pytest.raises(kind, match=re.escape(text) + "$"):
-            gc.collide_trajectories(gc.shapes.box(), None, poses, [0, 1], stream=stream, **given)
+            gc.collide_trajectories(gc.shapes.box(), None, poses, [0, 1], stream=stream, **keywords(**given))
     with pytest.raises(TypeError, match="^speed: collide_trajectories and collide have no such option$"):
         gc.collide_trajectories(gc.shapes.box(), None, poses, [0, 1], stream=stream, speed=1)
     with pytest.raises(TypeError, match="^pairs: expected no pairs, since the broad phase"):
@@ -101,8 +109,8 @@ def test_what_is_left_out_and_what_is_meant():
     assert Options.checked(refine="pixels").resolution == 12.0
     rows = Options.checked(refine="pixels", pixel_size=0.5)
     assert rows.resolution is None and rows.pixel_size == 0.5
-    assert Options.checked(filters="none").filters == ()
-    assert Options.checked(filters=["plane", "boxes"]).filters == ("plane", "boxes")
+    assert Options.checked(tuning=gc.Tuning(filters="none")).filters == ()
+    assert Options.checked(tuning=gc.Tuning(filters=["plane", "boxes"])).filters == ("plane", "boxes")
     assert Options.checked(max_bytes=1 << 80).max_bytes == 1 << 62
     exact = Options.checked(min_properness=np.float32(0.5), check_start=np.False_)
     assert type(exact.min_properness) is float and exact.check_start is False
@@ -115,7 +123,7 @@ def test_defaults_are_the_same_everywhere(function):
     """What a public function takes of the options has the same default there."""
     own = Options.checked()
     taken = inspect.signature(function).parameters
-    named = [field.name for field in fields(Options) if field.name in taken]
+    named = [name for name in ("tuning", *(field.name for field in fields(Options))) if name in taken]
     assert len(named) >= 3
     for name in named:
         assert Options.checked(**{name: taken[name].default}) == own, name

@@ -212,7 +212,7 @@ def test_prepare_makes_all_that_a_query_asks_for(monkeypatch):
     for name in ("_measures", "make_solids", "cut", "face_tree", "node_table", "_screen"):
         monkeypatch.setattr(prepared, name, None)
     bodies = gc.Bodies(mesh, None, identity, gc.Poses(identity.position + 0.1, identity.unit_wxyz))
-    gc.collide(bodies, [[0, 1]], features="near", backend="cpu")
+    gc.collide(bodies, [[0, 1]], tuning=gc.Tuning(features="near"), backend="cpu")
     gc.collide(bodies, [[0, 1]], refine="segments", resolution=2, backend="cpu")
 
 

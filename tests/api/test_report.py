@@ -106,10 +106,12 @@ def test_a_report_survives_the_file(tmp_path):
 def test_without_filters_the_narrow_phase_gets_every_pair():
     bodies, pairs = moving()
     for kind in ("cpu", "reference"):
-        report = gc.collide(bodies, pairs, filters="none", report=True, backend=kind).report
+        report = gc.collide(bodies, pairs, tuning=gc.Tuning(filters="none"), report=True, backend=kind).report
         assert [row.name for row in report] == ["narrow phase"]
         assert (report["narrow phase"].got, report["narrow phase"].hits) == (2, 1)
-        report = gc.collide(bodies, pairs, filters=("boxes",), report=True, backend=kind).report
+        report = gc.collide(
+            bodies, pairs, tuning=gc.Tuning(filters=("boxes",)), report=True, backend=kind
+        ).report
         assert [row.name for row in report] == ["boxes", "narrow phase"]
         assert (report["boxes"].got, report["boxes"].settled, report["narrow phase"].got) == (2, 1, 1)
 
@@ -118,11 +120,11 @@ def test_arguments_that_do_not_fit():
     bodies, pairs = moving()
     for bad in (3, None, b"auto", (1,), {"spheres"}):
         with pytest.raises(TypeError, match="filters: expected"):
-            gc.collide(bodies, pairs, filters=bad)
+            gc.collide(bodies, pairs, tuning=gc.Tuning(filters=bad))
     for bad in ("spheres", "all", ("cones",)):
         with pytest.raises(ValueError, match="filters: expected 'auto', 'none' or a tuple"):
-            gc.collide(bodies, pairs, filters=bad)
+            gc.collide(bodies, pairs, tuning=gc.Tuning(filters=bad))
     with pytest.raises(ValueError, match="filters: expected each once, got 'boxes' twice"):
-        gc.collide(bodies, pairs, filters=("boxes", "spheres", "boxes"))
+        gc.collide(bodies, pairs, tuning=gc.Tuning(filters=("boxes", "spheres", "boxes")))
     with pytest.raises(TypeError, match="report: expected a bool, got int"):
         gc.collide(bodies, pairs, report=1)

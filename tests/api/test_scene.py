@@ -13,9 +13,10 @@ STILL = [[1.0, 0, 0, 0]] * 2
 
 
 ASKED = [
-    {}, {"contacts": "first"}, {"report": True}, {"features": "near"}, {"filters": ["plane"]},
-    {"refine": "segments", "resolution": 4}, {"refine": "pixels"}, {"candidates": "raster"},
-    {"check_start": False, "min_properness": 0.2}, {"broad_phase": "off", "filters": "none"},
+    {}, {"contacts": "first"}, {"report": True}, {"tuning": gc.Tuning(features="near")},
+    {"tuning": gc.Tuning(filters=["plane"])},
+    {"refine": "segments", "resolution": 4}, {"refine": "pixels"}, {"tuning": gc.Tuning(candidates="raster")},
+    {"check_start": False, "min_properness": 0.2}, {"tuning": gc.Tuning(broad_phase="off", filters="none")},
 ]  # fmt: skip
 
 
@@ -47,8 +48,13 @@ def steps_like_calls(backend, precision):
             same(got, want)
             refitted.append(scene.report.refitted)
             same(
-                scene.collide(want.pairs[::-1], **asked | {"broad_phase": "hierarchy"}),
-                gc.collide(scene.bodies, want.pairs[::-1], **place, **asked | {"broad_phase": "hierarchy"}),
+                scene.collide(want.pairs[::-1], **asked | {"tuning": gc.Tuning(broad_phase="hierarchy")}),
+                gc.collide(
+                    scene.bodies,
+                    want.pairs[::-1],
+                    **place,
+                    **asked | {"tuning": gc.Tuning(broad_phase="hierarchy")},
+                ),
             )
             bare = gc.find_pairs(scene.bodies, **place, **rules)
             assert np.array_equal(scene.find_pairs(), bare)

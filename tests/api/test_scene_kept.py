@@ -39,8 +39,8 @@ def test_tables_are_made_once(backend, monkeypatch):
         scene.collide(contacts="first")
         scene.step(moved(rng, scene.bodies.end))
     assert made == [False]
-    scene.collide(features="near")
-    scene.collide(features="near")
+    scene.collide(tuning=gc.Tuning(features="near"))
+    scene.collide(tuning=gc.Tuning(features="near"))
     assert made == [False, True]
 
 
@@ -152,7 +152,7 @@ def test_what_is_kept_counts(backend):
     small = scene_of(bodies, backend.kind, max_bytes=most)
     same(small.collide(), want)
     with pytest.raises(gc.errors.MemoryLimitError, match=r"room for .* pairs of 300 bodies.*, got 1600000"):
-        scene_of(bodies, backend.kind, max_bytes=1_600_000).find_pairs(broad_phase="off")
+        scene_of(bodies, backend.kind, max_bytes=1_600_000).find_pairs(tuning=gc.Tuning(broad_phase="off"))
     for few in (1000, 1 << 20):
         with pytest.raises(gc.errors.MemoryLimitError, match=rf"the scene keeps, \d+ bytes.* got {few};"):
             scene_of(bodies, backend.kind, max_bytes=few)

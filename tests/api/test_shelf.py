@@ -104,7 +104,7 @@ def test_contacts_are_the_same(monkeypatch, backend):
         found = []
         for other in some:
             bodies = gc.Bodies([ball, other], [0, 1], start, end)
-            for options in (dict(features="near"), dict(features="all")):
+            for options in (dict(tuning=gc.Tuning(features="near")), dict(tuning=gc.Tuning(features="all"))):
                 c = gc.collide(bodies, [[0, 1]], backend=backend.kind, check_start=True, **options)
                 found.append((c.time.tobytes(), c.position.tobytes(), c.normal.tobytes(), len(c)))
         return found

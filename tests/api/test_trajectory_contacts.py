@@ -8,6 +8,7 @@ import pytest
 
 import gpu_collide as gc
 from tests.acceptance.test_trajectories import BOX, random_case, same_bits, still, straight
+from tests.support.tuning import keywords
 
 pytestmark = pytest.mark.smoke
 
@@ -77,11 +78,16 @@ def test_a_stream_complains_at_once():
         {"time": GOOD["times"], "position": np.zeros((3, 2, 3)), "quat_wxyz": np.ones((3, 2, 4)) / 2},
         meshes=BOX,
     )
-    for wrong in ({"refine": "sharp"}, {"min_properness": 2}, {"backend": "abacus"}, {"filters": "all"}):
+    for wrong in (
+        {"refine": "sharp"},
+        {"min_properness": 2},
+        {"backend": "abacus"},
+        {"filters": "all"},
+    ):
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            gc.collide_trajectories(**GOOD, stream=True, **wrong)
+            gc.collide_trajectories(**GOOD, stream=True, **keywords(**wrong))
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            recording.collide(stream=True, **wrong)
+            recording.collide(stream=True, **keywords(**wrong))
 
 
 def test_the_greatest_turn():

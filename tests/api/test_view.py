@@ -242,7 +242,7 @@ def test_bodies_of_a_step_are_those_of_the_contacts(course):
     again = gc.collide(bodies, [[a, b]], backend="cpu")
     mine = found[(found.step == step) & (found.body_a == a) & (found.body_b == b)]
     np.testing.assert_array_equal(again.position, mine.position)
-    np.testing.assert_array_equal(again.time, mine.share)
+    np.testing.assert_array_equal(again.time, mine.fraction)
     for step in (-1, 11, 100):
         with pytest.raises(IndexError, match=f"step {step} is none"):
             recording.bodies(step)

@@ -237,7 +237,7 @@ def shapes_that_nobody_chose(folder, monkeypatch):
 
 @turn("expected 'auto' or 'all' with candidates='raster'")
 def rows_of_near_faces(folder, monkeypatch):
-    gc.collide(two(), [[0, 1]], candidates="raster", features="near")
+    gc.collide(two(), [[0, 1]], tuning=gc.Tuning(candidates="raster", features="near"))
 
 
 @turn("expected the world of each body")

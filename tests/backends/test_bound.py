@@ -247,7 +247,7 @@ def test_cost(backend):
 @pytest.mark.backends("cpu")
 def test_short_launches_wake_nobody(backend, monkeypatch):
     kernel, woken = backend.compile(TEXT, "mixed")["s00_groups"], []
-    monkeypatch.setattr(pool._pool, "offer", lambda job, helpers, mine=None: woken.append(helpers))
+    monkeypatch.setattr(pool.crew, "offer", lambda job, helpers, mine=None: woken.append(helpers))
     monkeypatch.setattr(backend, "threads", 2)
     bound = backend.bind(kernel, n=2, add=1, y_out=backend.zeros(2, "i4"))
     monkeypatch.setattr(kernel.handle, "pace", 1e-3)

@@ -173,7 +173,7 @@ def test_what_an_interrupted_launch_writes_later_is_waited_for(monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(pool.time, "perf_counter", look)
         backend.launch(kernel, 4, n=8, value=1, turns=10_000_000, **args)
-    (dropped,) = pool._pool.dropped
+    (dropped,) = pool.crew.dropped
     other = backend.zeros(8, "i4")
     backend.launch(backend.compile(TEXT, "mixed")["s00_mark"], 1, n=8, out=other)
     assert dropped.inside, "what touches nothing of it has to go on at once"
@@ -181,7 +181,7 @@ def test_what_an_interrupted_launch_writes_later_is_waited_for(monkeypatch):
     backend.bind(kernel, n=8, value=2, turns=0, **args).launch_items(8)
     assert not dropped.inside and out.tolist() == [2] * 8
     backend.launch(kernel, 1, n=8, value=3, turns=0, **args)
-    assert not pool._pool.dropped and out.tolist() == [3] * 8
+    assert not pool.crew.dropped and out.tolist() == [3] * 8
 
 
 def test_interrupted_launches_leave_the_pool_usable():
@@ -190,7 +190,7 @@ def test_interrupted_launches_leave_the_pool_usable():
     kernel, real = backend.compile(TEXT, "mixed")["s00_mark"], pool.Job.lead
 
     def interrupted(job, helpers, alone):
-        pool._pool.offer(job, helpers)
+        pool.crew.offer(job, helpers)
         job.counters[4] = 1
         raise KeyboardInterrupt
 
@@ -206,8 +206,8 @@ def test_long_shares_are_left_to_helpers(monkeypatch):
     """Computing cannot be interrupted, waiting can: after one long share the launching thread only waits."""
     monkeypatch.setattr(pool, "TURN", 0)
     monkeypatch.setattr(pool, "LONG", -1.0)
-    offered, offer = [], pool._pool.offer
-    monkeypatch.setattr(pool._pool, "offer", lambda *a: offered.append(a) or offer(*a))
+    offered, offer = [], pool.crew.offer
+    monkeypatch.setattr(pool.crew, "offer", lambda *a: offered.append(a) or offer(*a))
     for threads in (1, 2):
         backend = open_cpu(threads)
         out = backend.zeros(1000, "i4")

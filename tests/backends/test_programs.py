@@ -40,9 +40,9 @@ def test_records_lie_in_c_where_python_has_them(backend):
     programs = [
         name
         for program in (
-            "near",
+            "near_faces",
             "screen",
-            "first",
+            "first_contact",
             "mesh",
             "translate",
             "rotate",

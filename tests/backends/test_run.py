@@ -199,7 +199,7 @@ class Tight(MemoryBudget):
 def test_the_same_bits_whatever_the_room_was_like(backend, features):
     """In buffers that begin with one place, in those of a first call, of later ones and of another scene."""
     scene, other = _near.scene("impact", 10), _near.scene("axis", 24)
-    engine = Pipeline(backend, Options.checked(features=features, filters="none"))
+    engine = Pipeline(backend, Options.checked(tuning=gc.Tuning(features=features, filters="none")))
     pairs = scene.pairs.astype(np.int32)
     first = engine.collide(scene.bodies(), pairs)
     assert len(first)

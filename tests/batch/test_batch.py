@@ -154,7 +154,14 @@ def test_a_changed_or_missing_input_is_refused(tmp_path):
 
 def test_what_changes_no_result_changes_no_byte(tmp_path, folder, done):
     whole = runs.tree(done[1])
-    runs.run(folder, tmp_path / "out", max_speed=5.0, max_bytes=1 << 24, frames_per_batch=7, filters="none")
+    runs.run(
+        folder,
+        tmp_path / "out",
+        max_speed=5.0,
+        max_bytes=1 << 24,
+        frames_per_batch=7,
+        tuning=gc.Tuning(filters="none"),
+    )
     assert runs.tree(tmp_path / "out") == whole
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import gpu_collide as gc
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.broad_phase import pairs as pipeline
 from gpu_collide.pipeline.broad_phase.trees import BodyTree
@@ -314,7 +315,6 @@ def test_all_in_one_spot(backend, n):
 
 
 def test_one_huge_body_and_an_outlier(backend):
-    import gpu_collide as gc
 
     small, huge = gc.shapes.box(), gc.shapes.box((1e5, 1e5, 1.0))
     rng = np.random.default_rng(20)
@@ -333,7 +333,6 @@ def test_one_huge_body_and_an_outlier(backend):
 
 def test_invalid_and_wild_bodies(backend):
     """The first are in no pair, the second in every one that the rules allow."""
-    import gpu_collide as gc
 
     bodies = moving(21, 40)
     p, q = bodies.start.position.copy(), bodies.start.quat_wxyz.copy()

@@ -39,7 +39,7 @@ def answers(found):
 
 
 def agrees_without_tree(bodies, **options):
-    on, off = (gc.collide(bodies, broad_phase=x, **options) for x in ("hierarchy", "off"))
+    on, off = (gc.collide(bodies, tuning=gc.Tuning(broad_phase=x), **options) for x in ("hierarchy", "off"))
     assert answers(on) == answers(off)
     whole = {tuple(p): int(s) for p, s in zip(np.asarray(off.pairs), off.status, strict=True)}
     for pair, status in zip(np.asarray(on.pairs), on.status, strict=True):
@@ -61,7 +61,11 @@ def test_broad_phase_and_near_faces_agree_on_motions_beyond_all_digits(precision
         bodies = far_flung(np.random.default_rng(seed), 30, most)
         off, lost = agrees_without_tree(bodies, backend=backend.kind, precision=precision)
         near = gc.collide(
-            bodies, np.asarray(off.pairs), backend=backend.kind, precision=precision, features="near"
+            bodies,
+            np.asarray(off.pairs),
+            backend=backend.kind,
+            precision=precision,
+            tuning=gc.Tuning(features="near"),
         ).to_numpy()
         for name in FIELDS:
             assert np.array_equal(getattr(near, name), getattr(off, name)), name

@@ -186,9 +186,9 @@ def test_near_faces_give_the_bits_of_all(backend, threshold):
     found = 0
     args = {"backend": backend.name, "min_properness": threshold, "check_start": False}
     for bodies, pairs in (*scenes(), tip()):
-        near = gc.collide(bodies, pairs, features="near", **args)
+        near = gc.collide(bodies, pairs, tuning=gc.Tuning(features="near"), **args)
         # rows share neither the culling of nodes nor the search through hulls of blocks
-        same(near, gc.collide(bodies, pairs, features="all", candidates="raster", **args))
+        same(near, gc.collide(bodies, pairs, tuning=gc.Tuning(features="all", candidates="raster"), **args))
         found += len(near.time)
     assert found
 
@@ -202,8 +202,10 @@ def test_near_faces_give_the_bits_of_all_in_any_motion(backend, kind, precision)
         scene = _near.scene(kind, 24, seed)
         for threshold in (-1.0, -0.1, 0.0, 0.5):
             asked = scene.bodies(), scene.pairs
-            near = gc.collide(*asked, features="near", min_properness=threshold, **args)
-            whole = gc.collide(*asked, features="all", candidates="pairs", min_properness=threshold, **args)
+            near = gc.collide(*asked, tuning=gc.Tuning(features="near"), min_properness=threshold, **args)
+            whole = gc.collide(
+                *asked, tuning=gc.Tuning(features="all", candidates="pairs"), min_properness=threshold, **args
+            )
             same(near, whole)
 
 

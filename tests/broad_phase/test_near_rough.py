@@ -33,8 +33,9 @@ def height_of(kind, share):
 def reported(kind, refine, share):
     one = scene(kind)
     return gc.collide(
-        one.bodies(), one.pairs, features="all", refine=refine, pixel_size=height_of(kind, share),
-        min_properness=-1.0, filters="none", check_start=False, backend="cpu",
+        one.bodies(), one.pairs, tuning=gc.Tuning(features="all", filters="none"), refine=refine,
+        pixel_size=height_of(kind, share),
+        min_properness=-1.0, check_start=False, backend="cpu",
     )  # fmt: skip
 
 

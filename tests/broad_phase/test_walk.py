@@ -89,8 +89,14 @@ def contacts(name, threshold):
     """Of whole meshes, found without trees or near faces: all edges against all edges, all vertices against
     all faces."""
     scene = SCENES[name]()
-    return gc.collide(scene.bodies(), scene.pairs, backend="cpu", features="all", candidates="pairs",
-                      filters="none", min_properness=threshold, check_start=False)  # fmt: skip
+    return gc.collide(
+        scene.bodies(),
+        scene.pairs,
+        backend="cpu",
+        tuning=gc.Tuning(features="all", candidates="pairs", filters="none"),
+        min_properness=threshold,
+        check_start=False,
+    )
 
 
 def around(mesh, what, feature):
@@ -212,8 +218,11 @@ def test_given_up_or_not_the_contacts_are_the_same(backend, refine):
     )
     bodies = gc.Bodies([*bolts, ball], np.append(screwed.shape, [2, 2, 2]).astype(np.int32), start, end)
     pairs = np.array([[0, 1], [3, 4], [0, 2], [3, 5], [4, 5]])
-    asked = dict(backend=backend.name, check_start=False, report=True, refine=refine, filters=())
-    found = {name: gc.collide(bodies, pairs, features=name, **asked) for name in ("auto", "near", "all")}
+    asked = dict(backend=backend.name, check_start=False, report=True, refine=refine)
+    found = {
+        name: gc.collide(bodies, pairs, tuning=gc.Tuning(features=name, filters=()), **asked)
+        for name in ("auto", "near", "all")
+    }
     for name in ("near", "all"):
         same_bits(found["auto"].to_numpy(), found[name].to_numpy())
     assert len(found["auto"].time) > 500 and set(np.asarray(found["auto"].pair)) >= {0, 1, 2, 3}

@@ -222,8 +222,8 @@ def test_bodies_that_separate(tmp_path, capsys):
         assert len(found)
         row = encounter_rows(found.encounters())[0]
         approach, out = float(row[ENCOUNTER_COLUMNS.index("approach")]), capsys.readouterr().out
-        assert (approach < 0) == (name == "up") == ("Below 0 the bodies separate" in out)
-        assert ("in touch already" in out) == (name == "up")
+        assert (approach < 0) == (name == "up") == ("A negative approach: the bodies separate" in out)
+        assert ("already in touch" in out) == (name == "up")
 
 
 def test_bodies_of_several_shapes(tmp_path, capsys):

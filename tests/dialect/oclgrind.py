@@ -96,11 +96,11 @@ def queries(pairs):
 
     choices = {
         "exact": dict(),
-        "rows": dict(candidates="raster", resolution=3),
+        "rows": dict(tuning=gc.Tuning(candidates="raster"), resolution=3),
         "segments": dict(refine="segments", resolution=4, precision="single"),
         "pixels": dict(refine="pixels", resolution=4, precision="double"),
-        "near": dict(features="near", check_start=True),
-        "first": dict(filters=("plane",), contacts="first", min_properness=-1.0),
+        "near": dict(tuning=gc.Tuning(features="near"), check_start=True),
+        "first": dict(tuning=gc.Tuning(filters=("plane",)), contacts="first", min_properness=-1.0),
     }
     names = [name for name in FAMILIES if "tori" not in name]
     for number, (name, options) in enumerate(choices.items()):
@@ -112,7 +112,10 @@ def queries(pairs):
 
             yield f"{family} {name}", collide
     bodies = worlds.with_terrain(worlds.drift(1, 24, side=8.0, height=2.0), 10.0)
-    yield "terrain", lambda backend: of_contacts(gc.collide(bodies, features="near", backend=backend))
+    yield (
+        "terrain",
+        lambda backend: of_contacts(gc.collide(bodies, tuning=gc.Tuning(features="near"), backend=backend)),
+    )
     yield (
         "bisection",
         lambda backend: gc.baselines.bisection(bodies, [[0, 1], [2, 3]], backend=backend).time.tobytes(),

@@ -73,7 +73,10 @@ def _shared(precision):
     bodies = dense_shapes.steps_of("bolt in nut", bolts, "impact", 1)
     plan.LIMITS = limits._replace(heavy=0)
     try:
-        found = [len(gc.collide(bodies, [[0, 1]], features=x, **asked)) for x in ("auto", "near", "all")]
+        found = [
+            len(gc.collide(bodies, [[0, 1]], tuning=gc.Tuning(features=x), **asked))
+            for x in ("auto", "near", "all")
+        ]
     finally:
         plan.LIMITS = limits
     if len(set(found)) > 1 or not found[0]:
@@ -90,9 +93,11 @@ def sample(size, precisions):
     slow = ("random_tori", "random_small_tori")
     families = {k: f for k, f in FAMILIES.items() if k not in slow}
     choices = (
-        dict(), dict(candidates="raster", resolution=3), dict(refine="segments", resolution=4),
-        dict(refine="pixels", resolution=4), dict(features="near", check_start=True),
-        dict(filters=("plane",), contacts="first", min_properness=-1.0), dict(max_bytes=1 << 21),
+        dict(), dict(tuning=gc.Tuning(candidates="raster"), resolution=3),
+        dict(refine="segments", resolution=4),
+        dict(refine="pixels", resolution=4), dict(tuning=gc.Tuning(features="near"), check_start=True),
+        dict(tuning=gc.Tuning(filters=("plane",)), contacts="first", min_properness=-1.0),
+        dict(max_bytes=1 << 21),
     )  # fmt: skip
     calls = contacts = 0
     for precision in precisions:
@@ -107,7 +112,9 @@ def sample(size, precisions):
                 gc.collide(scene.bodies(), scene.pairs, backend="cpu", precision=precision, **choice)
             )
         bodies = worlds.with_terrain(worlds.drift(1, 60, side=12.0, height=2.0), 16.0)
-        contacts += len(gc.collide(bodies, backend="cpu", precision=precision, features="near"))
+        contacts += len(
+            gc.collide(bodies, backend="cpu", precision=precision, tuning=gc.Tuning(features="near"))
+        )
         gc.find_pairs(bodies, backend="cpu", precision=precision)
         contacts += _shared(precision)
         calls += 10

@@ -126,7 +126,12 @@ def scene(name, n):
 def every_contact(of, precision="mixed"):
     """The full test without any filter, improper contacts included."""
     return gc.collide(
-        of.bodies(), of.pairs, filters="none", min_properness=-1.0, backend="cpu", precision=precision
+        of.bodies(),
+        of.pairs,
+        tuning=gc.Tuning(filters="none"),
+        min_properness=-1.0,
+        backend="cpu",
+        precision=precision,
     )
 
 

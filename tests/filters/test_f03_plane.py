@@ -67,7 +67,9 @@ def test_sees_more_than_boxes_of_round_shapes(backend):
     bodies, pairs = scenes.random_impacts(gc.shapes.torus(), n=200, seed=3, max_turn=0.3)
     left = {}
     for names in (("boxes",), ("plane",)):
-        found = gc.collide(bodies, pairs, filters=names, report=True, backend=backend.kind).to_numpy()
+        found = gc.collide(
+            bodies, pairs, tuning=gc.Tuning(filters=names), report=True, backend=backend.kind
+        ).to_numpy()
         left[names[0]] = found.report[names[0]].passed
     assert left["plane"] < 0.8 * left["boxes"], left
 
@@ -98,9 +100,16 @@ def test_pairs_that_are_marked_stay(backend):
 def test_without_room_every_pair_stays(backend):
     of = _cases.scene("misses", 40)
     found = gc.collide(
-        of.bodies(), of.pairs, filters=("plane",), report=True, max_bytes=1 << 21, backend=backend.kind
+        of.bodies(),
+        of.pairs,
+        tuning=gc.Tuning(filters=("plane",)),
+        report=True,
+        max_bytes=1 << 21,
+        backend=backend.kind,
     ).to_numpy()
-    plain = gc.collide(of.bodies(), of.pairs, filters="none", backend=backend.kind).to_numpy()
+    plain = gc.collide(
+        of.bodies(), of.pairs, tuning=gc.Tuning(filters="none"), backend=backend.kind
+    ).to_numpy()
     assert found.toi.tobytes() == plain.toi.tobytes() and found.report["plane"].got == 40
 
 

@@ -30,9 +30,9 @@ def test_contacts_have_the_same_bits_whichever_filters_run(name, backend):
     of = _cases.scene(name, 2000 if name in _cases.OWN else 120)
     of = of.take(np.arange(120))
     for options in ({}, {"precision": "single"}, {"min_properness": -1.0, "check_start": True}):
-        plain = run(of, "cpu", filters="none", **options)
+        plain = run(of, "cpu", tuning=gc.Tuning(filters="none"), **options)
         for filters in CHOICES:
-            found = run(of, backend.kind, filters=filters, **options)
+            found = run(of, backend.kind, tuning=gc.Tuning(filters=filters), **options)
             assert not matrix.same_bits(plain, found), (filters, options)
 
 
@@ -61,17 +61,19 @@ def test_settles_nothing_that_touches_at_random(seed, turn, spread, out, backend
 @pytest.mark.parametrize("refine", ["segments", "pixels"])
 def test_approximate_contacts_have_the_same_bits(refine, backend):
     of = _cases.misses(5, 60, turn=0.5)
-    plain = run(of, backend.kind, filters="none", refine=refine)
+    plain = run(of, backend.kind, tuning=gc.Tuning(filters="none"), refine=refine)
     assert len(plain)
     for filters in CHOICES:
-        assert not matrix.same_bits(plain, run(of, backend.kind, filters=filters, refine=refine))
+        assert not matrix.same_bits(
+            plain, run(of, backend.kind, tuning=gc.Tuning(filters=filters), refine=refine)
+        )
 
 
 def test_pieces_have_the_same_bits_and_the_same_counts(backend):
     of = _cases.misses(6, 400, turn=0.5)
     names = ("spheres", "boxes", "plane")
-    whole = run(of, backend.kind, filters=names, report=True)
-    pieces = run(of, backend.kind, filters=names, report=True, max_bytes=6 << 20)
+    whole = run(of, backend.kind, tuning=gc.Tuning(filters=names), report=True)
+    pieces = run(of, backend.kind, tuning=gc.Tuning(filters=names), report=True, max_bytes=6 << 20)
     assert not matrix.same_bits(whole, pieces)
     for one, two in zip(whole.report, pieces.report, strict=True):
         assert (one.name, one.got, one.settled, one.hits) == (two.name, two.got, two.settled, two.hits)
@@ -85,11 +87,12 @@ def test_invalid_pairs_pass_through(backend):
     bad = gc.Bodies(
         bodies.meshes, bodies.shape, gc.Poses.from_quat_wxyz(position, bodies.start.unit_wxyz), bodies.end
     )
-    plain = gc.collide(bad, of.pairs, filters="none", backend=backend.kind).to_numpy()
+    plain = gc.collide(bad, of.pairs, tuning=gc.Tuning(filters="none"), backend=backend.kind).to_numpy()
     assert (plain.status == gc.Status.INVALID_INPUT).sum() == 8
     for filters in CHOICES:
         assert not matrix.same_bits(
-            plain, gc.collide(bad, of.pairs, filters=filters, backend=backend.kind).to_numpy()
+            plain,
+            gc.collide(bad, of.pairs, tuning=gc.Tuning(filters=filters), backend=backend.kind).to_numpy(),
         )
 
 
@@ -98,7 +101,7 @@ def test_the_rows_of_a_report_hang_together(backend):
     of = _cases.misses(9, 300, turn=0.5)
     hits = int((run(of, backend.kind).toi < np.inf).sum())
     for names in itertools.permutations(FILTERS):
-        report = run(of, backend.kind, filters=names, report=True).report
+        report = run(of, backend.kind, tuning=gc.Tuning(filters=names), report=True).report
         assert [row.name for row in report] == [*names, "narrow phase"]
         assert report.rows[0].got == 300
         for one, two in itertools.pairwise(report):
@@ -126,9 +129,9 @@ def test_empty_batches(backend):
 
 def test_the_reference_gives_the_same_with_its_own_filters():
     of = _cases.misses(10, 12, turn=1.0)
-    plain = run(of, "reference", filters="none", check_start=True)
+    plain = run(of, "reference", tuning=gc.Tuning(filters="none"), check_start=True)
     for filters in CHOICES:
-        found = run(of, "reference", filters=filters, check_start=True, report=True)
+        found = run(of, "reference", tuning=gc.Tuning(filters=filters), check_start=True, report=True)
         assert not matrix.same_bits(plain, found)
         assert found.report["narrow phase"].got < 12
 

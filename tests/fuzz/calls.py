@@ -13,6 +13,7 @@ from gpu_collide.errors import MemoryLimitError
 from gpu_collide.results import invariants
 from tests.oracle.matching import FIELDS
 from tests.support.seeds import generator
+from tests.support.tuning import keywords
 
 SECONDS = 10.0  # of the processor: more for one call of some pairs is a hang
 BITS = (*FIELDS, "status", "toi", "contact_start")
@@ -63,7 +64,7 @@ class Calls:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = gc.collide(scene.bodies, pairs, backend=backend, **given).to_numpy()
+                found = gc.collide(scene.bodies, pairs, backend=backend, **keywords(**given)).to_numpy()
         except MemoryLimitError:
             return None
         except Exception as error:
@@ -163,7 +164,9 @@ def warm_up(opencl=False):
     for backend in ("cpu", "opencl") if opencl else ("cpu",):
         for precision in ("mixed", "double", "single"):
             gc.collide(bodies, backend=backend, precision=precision, still_pairs=True, check_start=True)
-            gc.collide(bodies, [[0, 1]], backend=backend, precision=precision, features="near")
+            gc.collide(
+                bodies, [[0, 1]], backend=backend, precision=precision, tuning=gc.Tuning(features="near")
+            )
 
 
 def run_seed(seed, announce=lambda what: None, opencl=False):

@@ -47,7 +47,9 @@ def other(found):
     "change, sentence",
     [
         (
-            lambda found, options: other(found) if options.get("filters") == "none" else found,
+            lambda found, options: (
+                other(found) if options.get("tuning") == gc.Tuning(filters="none") else found
+            ),
             "other bits in normal",
         ),
         (lambda found, options: dataclasses.replace(found, normal=2 * found.normal), "no unit vector"),

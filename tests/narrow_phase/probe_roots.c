@@ -1,4 +1,4 @@
-/* probe_roots: gc_walk_next on given curves, one walk each.
+/* probe_roots: gc_root_search_next on given curves, one walk each.
  * needs: narrow_phase/contact/gc_roots.h
  */
 
@@ -13,7 +13,7 @@ GC_KERNEL void probe_roots(
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         gc_curve c;
-        gc_walk w;
+        gc_root_search w;
         gc_real root;
         int found = 0;
         c.theta = curve_in[7 * i];
@@ -23,8 +23,8 @@ GC_KERNEL void probe_roots(
         c.p3 = curve_in[7 * i + 4];
         c.q1 = curve_in[7 * i + 5];
         c.q2 = curve_in[7 * i + 6];
-        gc_walk_start(&w, &c, range_in[3 * i], range_in[3 * i + 1], range_in[3 * i + 2]);
-        while (gc_walk_next(&w, &c, &root)) {
+        gc_root_search_start(&w, &c, range_in[3 * i], range_in[3 * i + 1], range_in[3 * i + 2]);
+        while (gc_root_search_next(&w, &c, &root)) {
             if (found < room) root_out[room * i + found] = root;
             found += 1;
         }

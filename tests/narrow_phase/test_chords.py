@@ -68,8 +68,15 @@ def scene(name):
 @pytest.mark.parametrize("name", SCENES)
 def test_contacts_are_those_of_rows(name, threshold):
     bodies, pairs = scene(name)
-    asked = {"features": "all", "min_properness": threshold, "check_start": False, "backend": "cpu"}
-    one, other = (gc.collide(bodies, pairs, candidates=way, **asked) for way in ("pairs", "raster"))
+    asked = {
+        "min_properness": threshold,
+        "check_start": False,
+        "backend": "cpu",
+    }
+    one, other = (
+        gc.collide(bodies, pairs, tuning=gc.Tuning(candidates=way, features="all"), **asked)
+        for way in ("pairs", "raster")
+    )
     assert one.time.size > 10
     assert not same_bits(one, other)
 
@@ -79,8 +86,15 @@ def test_contacts_are_those_of_rows(name, threshold):
 @pytest.mark.parametrize("name", ["half a turn", "ring aside", "passing"])
 def test_in_other_precisions(name, precision):
     bodies, pairs = scene(name)
-    asked = {"features": "all", "precision": precision, "check_start": False, "backend": "cpu"}
-    one, other = (gc.collide(bodies, pairs, candidates=way, **asked) for way in ("pairs", "raster"))
+    asked = {
+        "precision": precision,
+        "check_start": False,
+        "backend": "cpu",
+    }
+    one, other = (
+        gc.collide(bodies, pairs, tuning=gc.Tuning(candidates=way, features="all"), **asked)
+        for way in ("pairs", "raster")
+    )
     assert one.time.size > 10
     assert not same_bits(one, other)
 

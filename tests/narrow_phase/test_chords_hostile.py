@@ -177,9 +177,11 @@ SCENES = {
 def test_nothing_is_lost(name, precision, backend, chorded):
     bodies, pairs = SCENES[name]()
     asked = {"min_properness": -1.0, "check_start": False, "precision": precision, "backend": backend.kind}
-    rows = gc.collide(bodies, pairs, features="all", candidates="raster", **asked)
+    rows = gc.collide(bodies, pairs, tuning=gc.Tuning(features="all", candidates="raster"), **asked)
     assert rows.time.size > 5
-    assert not same_bits(chorded(bodies, pairs, features="all", candidates="pairs", **asked), rows)
+    assert not same_bits(
+        chorded(bodies, pairs, tuning=gc.Tuning(features="all", candidates="pairs"), **asked), rows
+    )
 
 
 def test_a_tip_beside_the_axis_of_a_dense_shape(backend):
@@ -204,6 +206,13 @@ def test_a_tip_beside_the_axis_of_a_dense_shape(backend):
     for points, middle, wide in ((a, a[2] + [0, 3e-3, 0], 5e-4), (b, 0.5 * b[0] + 0.5 * b[1], 1e-4)):
         meshes.append(sheets(np.vstack([points, (middle + wide * specks[0] + specks[1]).reshape(-1, 3)])))
     bodies, pairs = of_bodies(meshes, [(np.zeros(3), turned(-theta / 2))], [(np.zeros(3), turned(theta / 2))])
-    asked = {"features": "all", "min_properness": -1.0, "check_start": False, "backend": backend.kind}
-    found = [gc.collide(bodies, pairs, candidates=way, **asked) for way in ("pairs", "raster")]
+    asked = {
+        "min_properness": -1.0,
+        "check_start": False,
+        "backend": backend.kind,
+    }
+    found = [
+        gc.collide(bodies, pairs, tuning=gc.Tuning(candidates=way, features="all"), **asked)
+        for way in ("pairs", "raster")
+    ]
     assert found[0].time.size == 1 and not same_bits(*found)

@@ -16,7 +16,7 @@ N = 30
 
 @cache
 def _text():
-    return sources.program("small")
+    return sources.program("screen_small")
 
 
 def _fits(mesh):

@@ -60,20 +60,27 @@ def test_shared_or_not_the_contacts_are_the_same(monkeypatch, shared, name):
     bodies, pairs = SCENES[name]()
     for k, threshold in enumerate(THRESHOLDS):
         features = ("all", "near", "auto", "all")[k]
-        asked = {"min_properness": threshold, "features": features, "check_start": bool(k % 2)}
+        asked = {
+            "min_properness": threshold,
+            "tuning": gc.Tuning(features=features),
+            "check_start": bool(k % 2),
+        }
         same_bits(*both(monkeypatch, bodies, pairs, **asked))
     assert shared["lists"] >= 4 and shared["searched"] >= 4
 
 
 @pytest.mark.parametrize("asked", [
     {"refine": "segments"}, {"refine": "pixels"}, {"precision": "single"}, {"precision": "double"},
-    {"contacts": "first"}, {"candidates": "pairs"}, {"candidates": "raster"},
+    {"contacts": "first"}, {"tuning": gc.Tuning(candidates="pairs")},
+    {"tuning": gc.Tuning(candidates="raster")},
 ], ids=lambda asked: "-".join(map(str, *asked.items())))  # fmt: skip
 def test_in_every_way(monkeypatch, shared, asked):
     """Rows are made for an item as a whole: they are never shared."""
     bodies, pairs = random_impacts(gc.shapes.torus(), n=2, seed=6)
     same_bits(*both(monkeypatch, bodies, pairs, **asked))
-    assert (shared["searched"] > 0) == (asked not in ({"contacts": "first"}, {"candidates": "raster"}))
+    assert (shared["searched"] > 0) == (
+        asked not in ({"contacts": "first"}, {"tuning": gc.Tuning(candidates="raster")})
+    )
 
 
 def test_a_bolt_in_its_nut_beside_boxes(monkeypatch, shared):
@@ -94,13 +101,19 @@ def test_only_what_keeps_others_waiting_is_shared(monkeypatch, shared):
     monkeypatch.setattr(plan.Plan, "_edge_product", 100)
 
     def heavy(faces, edges=1, patches=0, candidates="auto"):
-        options = Options.checked(candidates=candidates, backend="cpu")
+        options = Options.checked(tuning=gc.Tuning(candidates=candidates), backend="cpu")
         made = plan.decide([gc.shapes.box()], options, get_backend("cpu"))
         items = np.array(faces, np.int64), np.full(len(faces), edges, np.int64)
         return np.flatnonzero(made.heavy(*items, patches > 0)).tolist()
 
     assert heavy([9000]) == heavy([9000], 101, 3) == heavy([9000], 101, 0, "pairs") == [0]
-    assert heavy([4096]) == heavy([]) == heavy([9000], 101) == heavy([9000], candidates="raster") == []
+    assert (
+        heavy([4096])
+        == heavy([])
+        == heavy([9000], 101)
+        == heavy([9000], tuning=gc.Tuning(candidates="raster"))
+        == []
+    )
     assert heavy([9000, 100, 8000]) == [0, 2]
     assert heavy([5000] * 6) == [], "each thread has two of them"
     assert heavy([5000] * 5) == [0, 1, 2, 3, 4]

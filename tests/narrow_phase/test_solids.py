@@ -67,7 +67,7 @@ def check(cases, backend):
     expected = [deep for *_, deep in cases]
     cases = [case for *case, _ in cases]
     assert ask(cases, backend.kind) == expected
-    assert ask(cases, backend.kind, features="near") == expected
+    assert ask(cases, backend.kind, tuning=gc.Tuning(features="near")) == expected
     assert ask(cases, "reference") == expected
 
 
@@ -278,7 +278,7 @@ def test_whole_number_solids_by_an_exact_judge(backend):
     expected = [deep for *_, deep in cases]
     assert 20 < sum(expected) < 60
     assert ask([case[:3] for case in cases], backend.kind) == expected
-    assert ask([case[:3] for case in cases], backend.kind, features="near") == expected
+    assert ask([case[:3] for case in cases], backend.kind, tuning=gc.Tuning(features="near")) == expected
     assert ask([case[:3] for case in cases[:15]], "reference") == expected[:15]
 
 

@@ -56,17 +56,19 @@ static inline vec mul(real s, vec a) { return V(s * a.x, s * a.y, s * a.z); }
 static inline real dot(vec a, vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 static inline vec cross(vec a, vec b) { return V(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x); }
 static inline real len(vec a) { return sqrtl(dot(a, a)); }
-static inline vec unit(vec a) {
+static inline vec unit(vec a)
+{
     real n = len(a);
     return n > 0 ? mul(1 / n, a) : a;
 }
 static inline vec of(const double *x) { return V(x[0], x[1], x[2]); }
 static inline vec turned(const vec *r, vec x) { return add(add(mul(x.x, r[0]), mul(x.y, r[1])), mul(x.z, r[2])); }
 
-static inline void axes_of(const double *given, real *q, vec *r) {
-    real n = sqrtl((real)given[0] * given[0] + (real)given[1] * given[1] + (real)given[2] * given[2] + (real)given[3] * given[3]);
-    for (int i = 0; i < 4; i++)
-        q[i] = given[i] / n;
+static inline void axes_of(const double *given, real *q, vec *r)
+{
+    real n = sqrtl(
+        (real)given[0] * given[0] + (real)given[1] * given[1] + (real)given[2] * given[2] + (real)given[3] * given[3]);
+    for (int i = 0; i < 4; i++) q[i] = given[i] / n;
     vec k = V(q[1], q[2], q[3]);
     vec base[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     for (int i = 0; i < 3; i++) {
@@ -77,7 +79,8 @@ static inline void axes_of(const double *given, real *q, vec *r) {
 
 /* The turn from q0 to q1 about k by an angle in [0, pi]; of a half turn the axis whose first component that is not 0 in the body's
    own axes r0 is positive. */
-static inline real turn_between(const real *q0, const real *q1, const vec *r0, vec *k) {
+static inline real turn_between(const real *q0, const real *q1, const vec *r0, vec *k)
+{
     vec a = V(q0[1], q0[2], q0[3]), b = V(q1[1], q1[2], q1[3]);
     real w = q1[0] * q0[0] + dot(a, b);
     vec v = sub(sub(mul(q0[0], b), mul(q1[0], a)), cross(b, a));
@@ -95,7 +98,8 @@ static inline real turn_between(const real *q0, const real *q1, const vec *r0, v
     return 2 * atan2l(s, w);
 }
 
-static inline Motion motion_of(const Body *b) {
+static inline Motion motion_of(const Body *b)
+{
     Motion m;
     real q0[4], q1[4];
     vec r1[3], ref = of(b->reference);
@@ -124,7 +128,8 @@ static inline Motion motion_of(const Body *b) {
     return m;
 }
 
-static inline State state_at(const Motion *m, real t) {
+static inline State state_at(const Motion *m, real t)
+{
     State s;
     vec ke = cross(m->k, m->e);
     real c = cosl(m->a * t), n = sinl(m->a * t), half = sinl(m->a * t / 2);
@@ -144,11 +149,13 @@ static inline vec placed(const State *s, vec local) { return add(s->p, turned(s-
 static inline vec velocity(const State *s, vec x) { return add(s->v, cross(s->omega, sub(x, s->p))); }
 
 /* |acceleration| of a material point, the same at all times: omega x (turning velocity of the reference + omega x arm). */
-static inline real bend_of(const State *s, vec local) {
+static inline real bend_of(const State *s, vec local)
+{
     return len(cross(s->omega, add(s->turning, cross(s->omega, turned(s->r, local)))));
 }
 
-static inline Actor actor_of(const Mesh *mesh, const Body *b) {
+static inline Actor actor_of(const Mesh *mesh, const Body *b)
+{
     Actor a = {0};
     vec ref = of(b->reference);
     a.mesh = mesh;
@@ -167,21 +174,18 @@ static inline Actor actor_of(const Mesh *mesh, const Body *b) {
     for (int i = 0; i < nv; i++) {
         a.vertex[i] = sub(of(mesh->vertex + 3 * i), ref);
         a.vertex_bend[i] = bend_of(&s, a.vertex[i]);
-        if (len(a.vertex[i]) > a.radius)
-            a.radius = len(a.vertex[i]);
+        if (len(a.vertex[i]) > a.radius) a.radius = len(a.vertex[i]);
     }
     for (int f = 0; f < nf; f++) {
         const int *c = mesh->loop + mesh->face_start[f];
         int n = mesh->face_start[f + 1] - mesh->face_start[f];
         vec mid = V(0, 0, 0), normal = V(0, 0, 0);
-        for (int i = 0; i < n; i++)
-            mid = add(mid, mul((real)1 / n, a.vertex[c[i]]));
+        for (int i = 0; i < n; i++) mid = add(mid, mul((real)1 / n, a.vertex[c[i]]));
         a.face_reach[f] = 0;
         for (int i = 0; i < n; i++) {
             vec x = sub(a.vertex[c[i]], mid), y = sub(a.vertex[c[(i + 1) % n]], mid);
             normal = add(normal, cross(x, y));
-            if (len(x) > a.face_reach[f])
-                a.face_reach[f] = len(x);
+            if (len(x) > a.face_reach[f]) a.face_reach[f] = len(x);
         }
         a.face_mid[f] = mid;
         a.face_normal[f] = unit(normal);
@@ -193,34 +197,34 @@ static inline Actor actor_of(const Mesh *mesh, const Body *b) {
         a.edge_reach[e] = len(sub(y, x)) / 2;
         a.edge_bend[e] = bend_of(&s, a.edge_mid[e]);
     }
-    for (int i = 0; i < nv; i++)
-        a.middle = add(a.middle, mul((real)1 / nv, a.vertex[i]));
-    for (int i = 0; i < nv; i++)
-        a.extent = fmaxl(a.extent, len(sub(a.vertex[i], a.middle)));
+    for (int i = 0; i < nv; i++) a.middle = add(a.middle, mul((real)1 / nv, a.vertex[i]));
+    for (int i = 0; i < nv; i++) a.extent = fmaxl(a.extent, len(sub(a.vertex[i], a.middle)));
     a.speed = len(a.motion.w) + len(a.motion.e) + a.motion.a * a.radius;
     return a;
 }
 
-static inline void drop_actor(Actor *a) {
+static inline void drop_actor(Actor *a)
+{
     free(a->vertex);
     free(a->vertex_bend);
 }
 
 /* Least signed distance of x, in the face's plane, from its sides; positive inside. Local coordinates. */
-static inline real within_face(const Actor *a, int face, vec x) {
+static inline real within_face(const Actor *a, int face, vec x)
+{
     const int *c = a->mesh->loop + a->mesh->face_start[face];
     int n = a->mesh->face_start[face + 1] - a->mesh->face_start[face];
     real least = 1e300L;
     for (int i = 0; i < n; i++) {
         vec p = a->vertex[c[i]], side = unit(sub(a->vertex[c[(i + 1) % n]], p));
         real d = dot(cross(a->face_normal[face], side), sub(x, p));
-        if (d < least)
-            least = d;
+        if (d < least) least = d;
     }
     return least;
 }
 
-static inline vec back(const State *s, vec world) {
+static inline vec back(const State *s, vec world)
+{
     vec x = sub(world, s->p);
     return V(dot(s->r[0], x), dot(s->r[1], x), dot(s->r[2], x));
 }

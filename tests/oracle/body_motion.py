@@ -1,9 +1,13 @@
 """A judge of bodies that each move on a motion of their own: first touches, all contacts, and fifty digits.
 
-It shares nothing with the library. `first_touches` steps from one distance to the next so that nothing can be missed, knows no
-facing and no properness, and gives the time at which two surfaces that start apart touch first. `all_contacts` takes every pair of
-features, isolates the times at which its signed distance vanishes, and tells how far each decision is from its border. Both are in C
-with 64 bits of mantissa or more (body_motion_first.c, body_motion_contacts.c). `precise_pose` and `precise_root` are what decides a
+It shares nothing with the library. `first_touches` steps from one distance to the next so that nothing can
+be missed, knows no
+facing and no properness, and gives the time at which two surfaces that start apart touch first.
+`all_contacts` takes every pair of
+features, isolates the times at which its signed distance vanishes, and tells how far each decision is from
+its border. Both are in C
+with 64 bits of mantissa or more (body_motion_first.c, body_motion_contacts.c). `precise_pose` and
+`precise_root` are what decides a
 dispute: mpmath, with the exponential of the matrix of the motion.
 """
 
@@ -28,7 +32,8 @@ BODY = np.dtype(
         ("turn", "f8", 4), ("reference", "f8", 3),
     ], align=True,
 )  # fmt: skip
-"""`spin` 0: (`to`, `turn`) is the pose at the end, quaternion w, x, y, z; 1: the velocities of `reference` and of the turn, world."""
+"""`spin` 0: (`to`, `turn`) is the pose at the end, quaternion w, x, y, z; 1: the velocities of `reference`
+and of the turn, world."""
 
 FIRST = np.dtype(
     [
@@ -123,9 +128,7 @@ def _table(meshes):
         lists = {
             "face": s.loops,
             "vertex_face": [r[r >= 0] for r in s.vertex_face],
-            "vertex_other": [
-                [sum(s.edges[e]) - i for e in r[r >= 0]] for i, r in enumerate(s.vertex_spoke)
-            ],
+            "vertex_other": [[sum(s.edges[e]) - i for e in r[r >= 0]] for i, r in enumerate(s.vertex_spoke)],
             "edge_face": [r[k != 0] for r, k in zip(s.edge_face, s.edge_side, strict=True)],
         }
         m.edge = pointer(s.edges, ctypes.c_int, np.int32)
@@ -151,8 +154,10 @@ def _at(array):
 def first_touches(scene, most=20000):
     """FIRST of each pair.
 
-    MISSES and TOUCHES are certain. GRAZES: nothing touches before `time`, and whether they do there is for others to say.
-    OVERLAPS: at the start, by more than 1e-6 of the size. TOUCHES_AT_START: nearer than 1e-9 of the size, or a shallow overlap.
+    MISSES and TOUCHES are certain. GRAZES: nothing touches before `time`, and whether they do there is for
+    others to say.
+    OVERLAPS: at the start, by more than 1e-6 of the size. TOUCHES_AT_START: nearer than 1e-9 of the size,
+    or a shallow overlap.
     """
     meshes, bodies, pairs = _arguments(scene)
     out = np.zeros(len(pairs), FIRST)
@@ -161,7 +166,8 @@ def first_touches(scene, most=20000):
 
 
 def all_contacts(scene, most=4096):
-    """CONTACT of all pairs of features that meet within a hair of [0, 1], also those that face away or are improper.
+    """CONTACT of all pairs of features that meet within a hair of [0, 1], also those that face away or are
+    improper.
 
     `what`: ROOT; DOUBLE, one that may be two or none; LASTING, an interval; LOST, a search given up.
     """

@@ -9,8 +9,8 @@ typedef struct {
     int pair, kind, feature_a, feature_b, what;
     int doubtful; /* properness at a reflex corner */
     double time, time_end;
-    double inside;     /* signed distance from the features' borders, lengths */
-    double facing;     /* least of both sides' normal speed, in lengths a step: negative where a side turns away */
+    double inside; /* signed distance from the features' borders, lengths */
+    double facing; /* least of both sides' normal speed, in lengths a step: negative where a side turns away */
     double properness, slope, sine, normal_speed, place[3], normal[3];
 } Contact;
 
@@ -31,7 +31,8 @@ typedef struct {
     real f, slope, bend, apart, fast; /* bend bounds f'' within the arm, apart and fast are of the reference points */
 } Value;
 
-static Value value_of(const Search *s, const State *at_a, const State *at_b, real arm) {
+static Value value_of(const Search *s, const State *at_a, const State *at_b, real arm)
+{
     Value out;
     const Actor *a = s->a, *b = s->b;
     State sa = *at_a, sb = *at_b;
@@ -74,15 +75,16 @@ static Value value_of(const Search *s, const State *at_a, const State *at_b, rea
     return out;
 }
 
-static Value value(const Search *s, real t, real arm) {
+static Value value(const Search *s, real t, real arm)
+{
     State sa = state_at(&s->a->motion, t), sb = state_at(&s->b->motion, t);
     return value_of(s, &sa, &sb, arm);
 }
 
 /* The same at the middle of a piece, by its number: 1 is all, 2 and 3 its halves. */
-static Value value_in(const Search *s, unsigned piece, real t, real arm) {
-    if (piece >= KNOWN)
-        return value(s, t, arm);
+static Value value_in(const Search *s, unsigned piece, real t, real arm)
+{
+    if (piece >= KNOWN) return value(s, t, arm);
     State *known = s->known + 2 * piece;
     if (!s->there[piece]) {
         known[0] = state_at(&s->a->motion, t);
@@ -92,49 +94,49 @@ static Value value_in(const Search *s, unsigned piece, real t, real arm) {
     return value_of(s, known, known + 1, arm);
 }
 
-static real facing_of(const Actor *x, const State *s, const int *faces, int n, vec flow, real sign) {
+static real facing_of(const Actor *x, const State *s, const int *faces, int n, vec flow, real sign)
+{
     real best = -1e300L;
     for (int i = 0; i < n; i++) {
         real pace = sign * dot(turned(s->r, x->face_normal[faces[i]]), flow);
-        if (x->mesh->two_sided)
-            pace = fabsl(pace);
-        if (pace > best)
-            best = pace;
+        if (x->mesh->two_sided) pace = fabsl(pace);
+        if (pace > best) best = pace;
     }
     return best;
 }
 
 /* In the face, away from the edge, at right angles to it. */
-static vec aside(const Actor *x, const State *s, int face, int edge) {
+static vec aside(const Actor *x, const State *s, int face, int edge)
+{
     const int *e = x->mesh->edge + 2 * edge;
     vec n = x->face_normal[face], u = unit(sub(x->vertex[e[1]], x->vertex[e[0]])), q = cross(n, u);
-    if (dot(q, sub(x->face_mid[face], x->vertex[e[0]])) < 0)
-        q = mul(-1, q);
+    if (dot(q, sub(x->face_mid[face], x->vertex[e[0]])) < 0) q = mul(-1, q);
     return turned(s->r, q);
 }
 
-static real side_terms(const Actor *x, const State *s, int edge, vec n) {
+static real side_terms(const Actor *x, const State *s, int edge, vec n)
+{
     real least = 1e300L;
     for (int i = x->mesh->edge_face_start[edge]; i < x->mesh->edge_face_start[edge + 1]; i++) {
         real d = dot(n, aside(x, s, x->mesh->edge_face[i], edge));
-        if (d < least)
-            least = d;
+        if (d < least) least = d;
     }
     return least;
 }
 
-static real leaving(const Actor *x, const State *s, int vertex, vec n) {
+static real leaving(const Actor *x, const State *s, int vertex, vec n)
+{
     real least = 1e300L;
     for (int i = x->mesh->vertex_other_start[vertex]; i < x->mesh->vertex_other_start[vertex + 1]; i++) {
         real d = dot(n, turned(s->r, unit(sub(x->vertex[x->mesh->vertex_other[i]], x->vertex[vertex]))));
-        if (d < least)
-            least = d;
+        if (d < least) least = d;
     }
     return least;
 }
 
 /* Where the features meet at a time, if they do: how far inside both, the place, the normal up to its sign. */
-static real meeting(const Search *s, const State *sa, const State *sb, vec *x, vec *n, real *sine) {
+static real meeting(const Search *s, const State *sa, const State *sb, vec *x, vec *n, real *sine)
+{
     const Actor *a = s->a, *b = s->b;
     *sine = 1;
     if (s->kind == 0) {
@@ -156,8 +158,7 @@ static real meeting(const Search *s, const State *sa, const State *sb, vec *x, v
     *sine = sqrtl(kk);
     *x = xa;
     *n = k;
-    if (kk < 1e-24L)
-        return -1e300L;
+    if (kk < 1e-24L) return -1e300L;
     real pa = dot(cross(y, v), k) / kk, pb = dot(cross(y, u), k) / kk;
     real ia = a->edge_reach[s->fa] - fabsl(pa), ib = b->edge_reach[s->fb] - fabsl(pb);
     *x = add(xa, mul(pa, u));
@@ -165,7 +166,8 @@ static real meeting(const Search *s, const State *sa, const State *sb, vec *x, v
     return ia < ib ? ia : ib;
 }
 
-static Contact describe(const Search *s, real t) {
+static Contact describe(const Search *s, real t)
+{
     Contact c = {0};
     const Actor *a = s->a, *b = s->b;
     State sa = state_at(&a->motion, t), sb = state_at(&b->motion, t);
@@ -179,13 +181,20 @@ static Contact describe(const Search *s, real t) {
     const Mesh *ma = a->mesh, *mb = b->mesh;
     c.inside = (double)meeting(s, &sa, &sb, &x, &n, &sine);
     c.sine = (double)sine;
-    if (c.inside < -1e200)
-        return c;
+    if (c.inside < -1e200) return c;
     vec flow = sub(velocity(&sb, x), velocity(&sa, x));
-    const int *fa = s->kind == 0 ? &s->fa : s->kind == 1 ? ma->vertex_face + ma->vertex_face_start[s->fa] : ma->edge_face + ma->edge_face_start[s->fa];
-    const int *fb = s->kind == 0 ? mb->vertex_face + mb->vertex_face_start[s->fb] : s->kind == 1 ? &s->fb : mb->edge_face + mb->edge_face_start[s->fb];
-    int na = s->kind == 0 ? 1 : s->kind == 1 ? ma->vertex_face_start[s->fa + 1] - ma->vertex_face_start[s->fa] : ma->edge_face_start[s->fa + 1] - ma->edge_face_start[s->fa];
-    int nb = s->kind == 1 ? 1 : s->kind == 0 ? mb->vertex_face_start[s->fb + 1] - mb->vertex_face_start[s->fb] : mb->edge_face_start[s->fb + 1] - mb->edge_face_start[s->fb];
+    const int *fa = s->kind == 0   ? &s->fa
+                    : s->kind == 1 ? ma->vertex_face + ma->vertex_face_start[s->fa]
+                                   : ma->edge_face + ma->edge_face_start[s->fa];
+    const int *fb = s->kind == 0   ? mb->vertex_face + mb->vertex_face_start[s->fb]
+                    : s->kind == 1 ? &s->fb
+                                   : mb->edge_face + mb->edge_face_start[s->fb];
+    int na = s->kind == 0   ? 1
+             : s->kind == 1 ? ma->vertex_face_start[s->fa + 1] - ma->vertex_face_start[s->fa]
+                            : ma->edge_face_start[s->fa + 1] - ma->edge_face_start[s->fa];
+    int nb = s->kind == 1   ? 1
+             : s->kind == 0 ? mb->vertex_face_start[s->fb + 1] - mb->vertex_face_start[s->fb]
+                            : mb->edge_face_start[s->fb + 1] - mb->edge_face_start[s->fb];
     real back_a = facing_of(a, &sa, fa, na, flow, -1), forth_b = facing_of(b, &sb, fb, nb, flow, 1);
     c.facing = (double)(back_a < forth_b ? back_a : forth_b);
     int two = ma->two_sided || mb->two_sided;
@@ -195,15 +204,13 @@ static Contact describe(const Search *s, real t) {
         real qa = side_terms(a, &sa, s->fa, n), qb = side_terms(b, &sb, s->fb, m), minus = qa < qb ? qa : qb;
         int take = two ? dot(n, flow) < 0 : plus > minus;
         real p = take ? plus : minus;
-        if (!take)
-            n = m;
+        if (!take) n = m;
         c.properness = (double)(ma->reflex[s->fa] || mb->reflex[s->fb] ? -fabsl(p) : p);
     } else {
         const Mesh *face = s->kind == 0 ? ma : mb;
         const Actor *corner = s->kind == 0 ? b : a;
         int v = s->kind == 0 ? s->fb : s->fa;
-        if (face->two_sided && dot(n, flow) > 0)
-            n = mul(-1, n);
+        if (face->two_sided && dot(n, flow) > 0) n = mul(-1, n);
         c.properness = (double)leaving(corner, s->kind == 0 ? &sb : &sa, v, s->kind == 0 ? n : mul(-1, n));
         c.doubtful = corner->mesh->vertex_reflex[v];
     }
@@ -213,41 +220,37 @@ static Contact describe(const Search *s, real t) {
     return c;
 }
 
-static void keep(Search *s, Contact c, int what, real slope) {
+static void keep(Search *s, Contact c, int what, real slope)
+{
     c.what = what;
     c.slope = (double)slope;
-    if (s->count < s->room)
-        s->out[s->count] = c;
+    if (s->count < s->room) s->out[s->count] = c;
     s->count++;
 }
 
-static real reach_of(const Search *s) {
-    if (s->kind == 2)
-        return s->a->edge_reach[s->fa] + s->b->edge_reach[s->fb];
+static real reach_of(const Search *s)
+{
+    if (s->kind == 2) return s->a->edge_reach[s->fa] + s->b->edge_reach[s->fb];
     return s->kind == 0 ? s->a->face_reach[s->fa] : s->b->face_reach[s->fb];
 }
 
-static void found(Search *s, real t, int what, real slope) {
+static void found(Search *s, real t, int what, real slope)
+{
     Contact c = describe(s, t);
-    if (c.inside > -1e-6L * s->size)
-        keep(s, c, what, slope);
+    if (c.inside > -1e-6L * s->size) keep(s, c, what, slope);
 }
 
-static void bracket(Search *s, real lo, real flo, real hi, real fhi) {
+static void bracket(Search *s, real lo, real flo, real hi, real fhi)
+{
     real slope = 0, t = (lo + hi) / 2;
-    if (flo == 0)
-        hi = lo;
-    if (fhi == 0)
-        lo = hi;
+    if (flo == 0) hi = lo;
+    if (fhi == 0) lo = hi;
     for (int i = 0; i < 200 && hi - lo > 1e-19L; i++) {
         Value v = value(s, t, 0);
         slope = v.slope;
-        if (v.f == 0)
-            break;
-        if ((v.f > 0) == (fhi > 0))
-            hi = t;
-        else
-            lo = t;
+        if (v.f == 0) break;
+        if ((v.f > 0) == (fhi > 0)) hi = t;
+        else lo = t;
         real next = v.slope != 0 ? t - v.f / v.slope : lo;
         if (fabsl(next - t) < 1e-19L && next >= lo && next <= hi) {
             t = next;
@@ -255,20 +258,21 @@ static void bracket(Search *s, real lo, real flo, real hi, real fhi) {
         }
         t = next > lo && next < hi ? next : (lo + hi) / 2;
     }
-    if (lo == hi)
-        t = lo;
+    if (lo == hi) t = lo;
     slope = value(s, t, 0).slope;
     found(s, t, ROOT, slope);
 }
 
-static real inside_at(const Search *s, real t) {
+static real inside_at(const Search *s, real t)
+{
     State sa = state_at(&s->a->motion, t), sb = state_at(&s->b->motion, t);
     vec x, n;
     real sine, inside = meeting(s, &sa, &sb, &x, &n, &sine);
     return sine < 1e-9L ? -1e300L : inside;
 }
 
-static void keep_lasting(Search *s, real began, real ended, real deepest) {
+static void keep_lasting(Search *s, real began, real ended, real deepest)
+{
     Contact c = describe(s, began);
     c.time_end = (double)ended;
     c.inside = (double)deepest;
@@ -276,7 +280,8 @@ static void keep_lasting(Search *s, real began, real ended, real deepest) {
 }
 
 /* Where a function that vanishes throughout is inside: between samples the borders by halving. */
-static void lasting(Search *s) {
+static void lasting(Search *s)
+{
     enum { SAMPLES = 128 };
     real began = -1, last = 0, deepest = 0;
     for (int i = -1; i <= SAMPLES; i++) {
@@ -288,51 +293,42 @@ static void lasting(Search *s) {
             real sine;
             value_in(s, SAMPLES + i, t, 0);
             inside = meeting(s, s->known + 2 * (SAMPLES + i), s->known + 2 * (SAMPLES + i) + 1, &x, &n, &sine);
-            if (sine < 1e-9L)
-                inside = -1e300L;
+            if (sine < 1e-9L) inside = -1e300L;
         }
         int in = inside >= 0;
         if (i >= 0 && in != (began >= 0)) {
             real lo = last, hi = t;
             for (int k = 0; k < 60; k++) {
                 real mid = (lo + hi) / 2;
-                if ((inside_at(s, mid) >= 0) == (began >= 0))
-                    lo = mid;
-                else
-                    hi = mid;
+                if ((inside_at(s, mid) >= 0) == (began >= 0)) lo = mid;
+                else hi = mid;
             }
-            if (!in)
-                keep_lasting(s, began, lo, deepest);
+            if (!in) keep_lasting(s, began, lo, deepest);
             began = in ? hi : -1;
             deepest = inside;
         } else if (in && i < 0) {
             began = 0;
             deepest = inside;
         }
-        if (inside > deepest)
-            deepest = inside;
+        if (inside > deepest) deepest = inside;
         last = t;
     }
-    if (began >= 0)
-        keep_lasting(s, began, 1, deepest);
+    if (began >= 0) keep_lasting(s, began, 1, deepest);
 }
 
-static void search(Search *s, real lo, real hi, int level, unsigned piece) {
+static void search(Search *s, real lo, real hi, int level, unsigned piece)
+{
     real mid = (lo + hi) / 2, arm = (hi - lo) / 2;
     if (++s->pieces > s->most) {
-        if (s->pieces == s->most + 1)
-            found(s, mid, LOST, 0);
+        if (s->pieces == s->most + 1) found(s, mid, LOST, 0);
         return;
     }
     Value v = value_in(s, piece, mid, arm);
-    if (v.apart - v.fast * arm > reach_of(s) + 1e-9L * s->size)
-        return;
-    if (fabsl(v.f) > fabsl(v.slope) * arm + v.bend * arm * arm / 2 + 1e-18L * s->size)
-        return;
+    if (v.apart - v.fast * arm > reach_of(s) + 1e-9L * s->size) return;
+    if (fabsl(v.f) > fabsl(v.slope) * arm + v.bend * arm * arm / 2 + 1e-18L * s->size) return;
     if (fabsl(v.slope) > v.bend * arm) {
         Value x = value(s, lo, 0), y = value(s, hi, 0);
-        if ((x.f > 0) != (y.f > 0) || x.f == 0 || y.f == 0)
-            bracket(s, lo, x.f, hi, y.f);
+        if ((x.f > 0) != (y.f > 0) || x.f == 0 || y.f == 0) bracket(s, lo, x.f, hi, y.f);
         return;
     }
     if (level > 30 || (fabsl(v.f) < 1e-13L * s->size && arm < 1e-7L)) {
@@ -344,18 +340,19 @@ static void search(Search *s, real lo, real hi, int level, unsigned piece) {
     search(s, mid, hi, level + 1, half + (half < KNOWN));
 }
 
-static int vanishes(const Search *s) {
+static int vanishes(const Search *s)
+{
     int n = 24 + 8 * (int)(s->a->motion.a + s->b->motion.a);
     for (int i = 0; i < n; i++) {
         real t = (1 - cosl((i + 0.5L) * 3.14159265358979323846L / n)) / 2;
-        if (fabsl(value(s, t, 0).f) > 2e-14L * (s->size + s->speed))
-            return 0;
+        if (fabsl(value(s, t, 0).f) > 2e-14L * (s->size + s->speed)) return 0;
     }
     return 1;
 }
 
 /* Returns how many there are; fills at most `room`. */
-long all_contacts(const Mesh *meshes, const Body *bodies, const int *pairs, int count, long most, long room, Contact *out) {
+long all_contacts(const Mesh *meshes, const Body *bodies, const int *pairs, int count, long most, long room, Contact *out)
+{
     Search s = {0};
     s.out = out;
     s.room = room;
@@ -377,13 +374,10 @@ long all_contacts(const Mesh *meshes, const Body *bodies, const int *pairs, int 
             for (s.fa = 0; s.fa < na; s.fa++)
                 for (s.fb = 0; s.fb < nb; s.fb++) {
                     Value v = value_in(&s, 1, 0.5L, 0.5L + 1e-9L);
-                    if (v.apart - v.fast * (0.5L + 1e-9L) > reach_of(&s) + 1e-9L * s.size)
-                        continue;
+                    if (v.apart - v.fast * (0.5L + 1e-9L) > reach_of(&s) + 1e-9L * s.size) continue;
                     s.pieces = 0;
-                    if (fabsl(v.f) < 2e-14L * (s.size + s.speed) && vanishes(&s))
-                        lasting(&s);
-                    else
-                        search(&s, -1e-9L, 1 + 1e-9L, 0, 1);
+                    if (fabsl(v.f) < 2e-14L * (s.size + s.speed) && vanishes(&s)) lasting(&s);
+                    else search(&s, -1e-9L, 1 + 1e-9L, 0, 1);
                 }
         }
         drop_actor(&a);
@@ -395,7 +389,8 @@ long all_contacts(const Mesh *meshes, const Body *bodies, const int *pairs, int 
 }
 
 /* What rows name, at their times: decisions as in `all_contacts`, `slope` of the distance, and the distance itself. */
-void described(const Mesh *meshes, const Body *bodies, const int *pairs, int count, Contact *rows, double *distance) {
+void described(const Mesh *meshes, const Body *bodies, const int *pairs, int count, Contact *rows, double *distance)
+{
     for (int i = 0; i < count; i++) {
         const int *pair = pairs + 2 * rows[i].pair;
         const Body *x = bodies + pair[0], *y = bodies + pair[1];

@@ -20,7 +20,8 @@ typedef struct {
 static real clamp(real x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 
 /* Nearest points of two segments; margin: how far the nearest points are from the nearer ends. */
-static real between(vec a0, vec a1, vec b0, vec b1, vec *pa, vec *pb, real *margin) {
+static real between(vec a0, vec a1, vec b0, vec b1, vec *pa, vec *pb, real *margin)
+{
     vec u = sub(a1, a0), v = sub(b1, b0), w = sub(a0, b0);
     real a = dot(u, u), b = dot(u, v), c = dot(v, v), d = dot(u, w), e = dot(v, w), det = a * c - b * b;
     real s = det > 1e-24L * a * c ? clamp((b * e - c * d) / det) : 0;
@@ -35,7 +36,8 @@ static real between(vec a0, vec a1, vec b0, vec b1, vec *pa, vec *pb, real *marg
     if (det < 1e-10L * a * c) {
         vec ends[4] = {a0, a1, b0, b1};
         for (int i = 0; i < 4; i++) {
-            vec x = i < 2 ? add(b0, mul(clamp(dot(v, sub(ends[i], b0)) / c), v)) : add(a0, mul(clamp(dot(u, sub(ends[i], a0)) / a), u));
+            vec x = i < 2 ? add(b0, mul(clamp(dot(v, sub(ends[i], b0)) / c), v))
+                          : add(a0, mul(clamp(dot(u, sub(ends[i], a0)) / a), u));
             real g = len(sub(x, ends[i]));
             if (g < best) {
                 best = g;
@@ -52,9 +54,9 @@ static real between(vec a0, vec a1, vec b0, vec b1, vec *pa, vec *pb, real *marg
 }
 
 /* Time from now before which c + s t - m t^2 / 2 stays positive. */
-static real no_sooner(real c, real s, real m) {
-    if (m <= 0)
-        return s < 0 ? c / -s : 1e30L;
+static real no_sooner(real c, real s, real m)
+{
+    if (m <= 0) return s < 0 ? c / -s : 1e30L;
     real root = sqrtl(s * s + 2 * m * c);
     return s < 0 ? 2 * c / (root - s) : (s + root) / m;
 }
@@ -65,7 +67,8 @@ typedef struct {
     int vf, fv, ee;
 } Pair;
 
-static void which(const Pair *p, int id, int *kind, int *fa, int *fb) {
+static void which(const Pair *p, int id, int *kind, int *fa, int *fb)
+{
     *kind = id < p->fv ? 0 : id < p->fv + p->vf ? 1 : 2;
     int rest = id - (*kind > 0) * p->fv - (*kind > 1) * p->vf;
     int wide = *kind == 0 ? p->b->mesh->vertices : *kind == 1 ? p->b->mesh->faces : p->b->mesh->edges;
@@ -73,17 +76,26 @@ static void which(const Pair *p, int id, int *kind, int *fa, int *fb) {
     *fb = rest % wide;
 }
 
-static Near look(const Pair *p, int id, const State *sa, const State *sb) {
+static Near look(const Pair *p, int id, const State *sa, const State *sb)
+{
     Near out;
     int kind, fa, fb;
     which(p, id, &kind, &fa, &fb);
     const Actor *a = p->a, *b = p->b;
     vec ra = kind == 0 ? a->face_mid[fa] : kind == 1 ? a->vertex[fa] : a->edge_mid[fa];
     vec rb = kind == 0 ? b->vertex[fb] : kind == 1 ? b->face_mid[fb] : b->edge_mid[fb];
-    real bend = (kind == 0 ? a->face_bend[fa] : kind == 1 ? a->vertex_bend[fa] : a->edge_bend[fa]) +
-                (kind == 0 ? b->vertex_bend[fb] : kind == 1 ? b->face_bend[fb] : b->edge_bend[fb]);
-    real reach = (kind == 0 ? a->face_reach[fa] : kind == 1 ? 0 : a->edge_reach[fa]) +
-                 (kind == 0 ? 0 : kind == 1 ? b->face_reach[fb] : b->edge_reach[fb]);
+    real bend = (kind == 0   ? a->face_bend[fa]
+                 : kind == 1 ? a->vertex_bend[fa]
+                             : a->edge_bend[fa])
+                + (kind == 0   ? b->vertex_bend[fb]
+                   : kind == 1 ? b->face_bend[fb]
+                               : b->edge_bend[fb]);
+    real reach = (kind == 0   ? a->face_reach[fa]
+                  : kind == 1 ? 0
+                              : a->edge_reach[fa])
+                 + (kind == 0   ? 0
+                    : kind == 1 ? b->face_reach[fb]
+                                : b->edge_reach[fb]);
     vec xa = placed(sa, ra), xb = placed(sb, rb), y = sub(xb, xa);
     real apart = len(y);
     if (apart > 1.25L * reach + 1e-3L * p->size) { /* as spheres */
@@ -102,12 +114,14 @@ static Near look(const Pair *p, int id, const State *sa, const State *sb) {
             ca[na++] = a->mesh->edge[2 * fa + i];
             cb[nb++] = b->mesh->edge[2 * fb + i];
         }
-        out.gap = between(placed(sa, a->vertex[ca[0]]), placed(sa, a->vertex[ca[1]]), placed(sb, b->vertex[cb[0]]),
-                          placed(sb, b->vertex[cb[1]]), &pa, &pb, &out.margin);
+        out.gap = between(
+            placed(sa, a->vertex[ca[0]]), placed(sa, a->vertex[ca[1]]), placed(sb, b->vertex[cb[0]]),
+            placed(sb, b->vertex[cb[1]]), &pa, &pb, &out.margin);
         out.normal = unit(sub(pb, pa));
         if (out.gap < 1e-13L * p->size && out.margin > 1e-9L * p->size) {
-            vec n = unit(cross(sub(placed(sa, a->vertex[ca[1]]), placed(sa, a->vertex[ca[0]])),
-                               sub(placed(sb, b->vertex[cb[1]]), placed(sb, b->vertex[cb[0]]))));
+            vec n = unit(cross(
+                sub(placed(sa, a->vertex[ca[1]]), placed(sa, a->vertex[ca[0]])),
+                sub(placed(sb, b->vertex[cb[1]]), placed(sb, b->vertex[cb[0]]))));
             out.normal = dot(n, out.normal) < 0 ? mul(-1, n) : n;
         }
     } else {
@@ -117,8 +131,7 @@ static Near look(const Pair *p, int id, const State *sa, const State *sb) {
         vec x = placed(sv, kind == 0 ? b->vertex[vertex] : a->vertex[vertex]), in = back(sf, x);
         const int *loop = f->mesh->loop + f->mesh->face_start[face];
         int n = f->mesh->face_start[face + 1] - f->mesh->face_start[face];
-        for (int i = 0; i < n; i++)
-            cf[i] = loop[i];
+        for (int i = 0; i < n; i++) cf[i] = loop[i];
         real height = dot(f->face_normal[face], sub(in, f->face_mid[face])), within = within_face(f, face, in);
         vec q, normal;
         out.margin = within;
@@ -149,8 +162,7 @@ static Near look(const Pair *p, int id, const State *sa, const State *sb) {
     }
     out.at = pa;
     out.next = 1e30L;
-    if (out.gap <= 0)
-        return out;
+    if (out.gap <= 0) return out;
     real doubt = 1e-17L * p->size * p->size / out.gap; /* of the normal, over the size */
     real high[64], fast[64];
     for (int i = 0; i < na; i++) {
@@ -164,15 +176,15 @@ static Near look(const Pair *p, int id, const State *sa, const State *sb) {
         for (int i = 0; i < na; i++) {
             real c = top - high[i] - doubt;
             real t = no_sooner(c > out.gap ? c : out.gap, pace - fast[i], a->vertex_bend[ca[i]] + b->vertex_bend[cb[j]]);
-            if (t < out.next)
-                out.next = t;
+            if (t < out.next) out.next = t;
         }
     }
     return out;
 }
 
 /* The deepest that an edge of one goes through a face of the other: past the plane at both ends, and within the sides. */
-static real cut(const Actor *e, const State *se, const Actor *f, const State *sf) {
+static real cut(const Actor *e, const State *se, const Actor *f, const State *sf)
+{
     real deepest = 0;
     for (int i = 0; i < e->mesh->edges; i++) {
         vec x0 = back(sf, placed(se, e->vertex[e->mesh->edge[2 * i]]));
@@ -180,29 +192,27 @@ static real cut(const Actor *e, const State *se, const Actor *f, const State *sf
         for (int j = 0; j < f->mesh->faces; j++) {
             vec n = f->face_normal[j], mid = f->face_mid[j];
             real h0 = dot(n, sub(x0, mid)), h1 = dot(n, sub(x1, mid));
-            if (!((h0 > 0) != (h1 > 0)))
-                continue;
+            if (!((h0 > 0) != (h1 > 0))) continue;
             real depth = fabsl(h0) < fabsl(h1) ? fabsl(h0) : fabsl(h1);
-            if (depth <= deepest)
-                continue;
+            if (depth <= deepest) continue;
             real within = within_face(f, j, add(x0, mul(h0 / (h0 - h1), sub(x1, x0))));
-            if (within < depth)
-                depth = within;
-            if (depth > deepest)
-                deepest = depth;
+            if (within < depth) depth = within;
+            if (depth > deepest) deepest = depth;
         }
     }
     return deepest;
 }
 
-static real cut_at(const Pair *p, real t) {
+static real cut_at(const Pair *p, real t)
+{
     State sa = state_at(&p->a->motion, t), sb = state_at(&p->b->motion, t);
     real x = cut(p->a, &sa, p->b, &sb), y = cut(p->b, &sb, p->a, &sa);
     return x > y ? x : y;
 }
 
 /* Windings of a closed surface around a point in its own coordinates. */
-static int winds(const Actor *a, vec x) {
+static int winds(const Actor *a, vec x)
+{
     real total = 0;
     for (int f = 0; f < a->mesh->faces; f++) {
         const int *c = a->mesh->loop + a->mesh->face_start[f];
@@ -217,7 +227,8 @@ static int winds(const Actor *a, vec x) {
 }
 
 /* Is any of some places around a point of A, up to `far` from it, inside both solids? */
-static int both_hold(const Pair *p, real t, vec on_a, real far) {
+static int both_hold(const Pair *p, real t, vec on_a, real far)
+{
     State sa = state_at(&p->a->motion, t), sb = state_at(&p->b->motion, t);
     unsigned long seed = 12345;
     for (int i = 0; i < 200; i++) {
@@ -227,21 +238,18 @@ static int both_hold(const Pair *p, real t, vec on_a, real far) {
             x[k] = far * ((real)(seed >> 33) / 1073741824.0L - 1);
         }
         vec at = add(on_a, V(x[0], x[1], x[2]));
-        if (winds(p->a, at) && winds(p->b, back(&sb, placed(&sa, at))))
-            return 1;
+        if (winds(p->a, at) && winds(p->b, back(&sb, placed(&sa, at)))) return 1;
     }
     return 0;
 }
 
-static void sift(const real *key, int *heap, int n, int i) {
+static void sift(const real *key, int *heap, int n, int i)
+{
     for (;;) {
         int least = i, l = 2 * i + 1, r = l + 1;
-        if (l < n && key[heap[l]] < key[heap[least]])
-            least = l;
-        if (r < n && key[heap[r]] < key[heap[least]])
-            least = r;
-        if (least == i)
-            return;
+        if (l < n && key[heap[l]] < key[heap[least]]) least = l;
+        if (r < n && key[heap[r]] < key[heap[least]]) least = r;
+        if (least == i) return;
         int x = heap[i];
         heap[i] = heap[least];
         heap[least] = x;
@@ -249,7 +257,8 @@ static void sift(const real *key, int *heap, int n, int i) {
     }
 }
 
-static void first_of(const Pair *p, First *out, int most) {
+static void first_of(const Pair *p, First *out, int most)
+{
     const Actor *a = p->a, *b = p->b;
     State sa = state_at(&a->motion, 0), sb = state_at(&b->motion, 0);
     real enough = 1e-14L * p->size;
@@ -270,21 +279,20 @@ static void first_of(const Pair *p, First *out, int most) {
         Near near = look(p, i, &sa, &sb);
         heap[i] = i;
         key[i] = near.next;
-        if (near.gap < out->least)
-            out->least = (double)near.gap;
+        if (near.gap < out->least) out->least = (double)near.gap;
     }
     out->looks = n;
-    if (out->least <= 1e-9L * p->size) {
+    if (out->least <= 1e-9L * p->size || out->depth > 0) {
         /* faces in one plane cut nothing, however deep */
         out->inside = a->mesh->closed && b->mesh->closed && both_hold(p, 0, a->middle, a->extent);
         out->status = out->inside ? OVERLAPS : TOUCHES_AT_START;
-    } else if ((b->mesh->closed && winds(b, back(&sb, placed(&sa, a->vertex[a->mesh->loop[0]])))) ||
-               (a->mesh->closed && winds(a, back(&sa, placed(&sb, b->vertex[b->mesh->loop[0]]))))) {
+    } else if (
+        (b->mesh->closed && winds(b, back(&sb, placed(&sa, a->vertex[a->mesh->loop[0]]))))
+        || (a->mesh->closed && winds(a, back(&sa, placed(&sb, b->vertex[b->mesh->loop[0]]))))) {
         out->status = OVERLAPS;
         out->inside = 1;
     } else {
-        for (int i = n / 2; i >= 0; i--)
-            sift(key, heap, n, i);
+        for (int i = n / 2; i >= 0; i--) sift(key, heap, n, i);
         out->status = GIVEN_UP;
         while (out->looks++ < most + n) {
             int id = heap[0];
@@ -298,27 +306,28 @@ static void first_of(const Pair *p, First *out, int most) {
             sa = state_at(&a->motion, t);
             sb = state_at(&b->motion, t);
             Near near = look(p, id, &sa, &sb);
-            if (near.gap < out->least)
-                out->least = (double)near.gap;
+            if (near.gap < out->least) out->least = (double)near.gap;
             if (near.gap <= enough) {
                 which(p, id, &out->kind, &out->feature_a, &out->feature_b);
                 out->gap = (double)near.gap;
                 out->margin = (double)near.margin;
+                if (near.gap < 1e-16L * p->size && near.margin <= 1e-9L * p->size) {
+                    /* nothing is left to tell the direction by, but a moment ago there was */
+                    State xa = state_at(&a->motion, t - 1e-8L), xb = state_at(&b->motion, t - 1e-8L);
+                    near.normal = look(p, id, &xa, &xb).normal;
+                }
                 real pace = -fabsl(dot(near.normal, sub(velocity(&sb, near.at), velocity(&sa, near.at))));
                 out->approach = (double)pace;
                 out->status = GRAZES;
                 int clear = near.margin > 1e-9L * p->size;
-                if (pace < -1e-6L * out->speed && (clear || near.gap > 1e-17L * p->size)) {
+                if (pace < -1e-6L * out->speed) {
                     out->time = (double)(t + near.gap / -pace);
-                    if (clear)
-                        out->status = TOUCHES;
+                    if (clear) out->status = TOUCHES;
                 }
                 vec on_a = back(&sa, near.at);
                 for (real on = 1e-7L; on < 0.02L && out->status == GRAZES; on *= 10) {
-                    if (t + on >= 1)
-                        break;
-                    if (cut_at(p, t + on) > 1e-10L * p->size)
-                        out->status = TOUCHES;
+                    if (t + on >= 1) break;
+                    if (cut_at(p, t + on) > 1e-10L * p->size) out->status = TOUCHES;
                     else if (on > 5e-6L && pace < -1e-6L * out->speed && a->mesh->closed && b->mesh->closed)
                         out->status = both_hold(p, t + on, on_a, -pace * on) ? TOUCHES : GRAZES;
                 }
@@ -334,7 +343,8 @@ static void first_of(const Pair *p, First *out, int most) {
     free(heap);
 }
 
-void first_touches(const Mesh *meshes, const Body *bodies, const int *pairs, int count, int most, First *out) {
+void first_touches(const Mesh *meshes, const Body *bodies, const int *pairs, int count, int most, First *out)
+{
     for (int i = 0; i < count; i++) {
         const Body *x = bodies + pairs[2 * i], *y = bodies + pairs[2 * i + 1];
         Actor a = actor_of(meshes + x->mesh, x), b = actor_of(meshes + y->mesh, y);
@@ -350,7 +360,8 @@ void first_touches(const Mesh *meshes, const Body *bodies, const int *pairs, int
 }
 
 /* Deepest cut of each pair at a time of its own; -1 for one inside the other. */
-void cuts(const Mesh *meshes, const Body *bodies, const int *pairs, const double *times, int count, double *out) {
+void cuts(const Mesh *meshes, const Body *bodies, const int *pairs, const double *times, int count, double *out)
+{
     for (int i = 0; i < count; i++) {
         const Body *x = bodies + pairs[2 * i], *y = bodies + pairs[2 * i + 1];
         Actor a = actor_of(meshes + x->mesh, x), b = actor_of(meshes + y->mesh, y);
@@ -362,7 +373,8 @@ void cuts(const Mesh *meshes, const Body *bodies, const int *pairs, const double
 }
 
 /* Axes (columns) and places of the mesh's origin at times, for pictures, scenes and other judges. */
-void poses(const Body *bodies, const double *times, int count, double *place, double *axes) {
+void poses(const Body *bodies, const double *times, int count, double *place, double *axes)
+{
     for (int i = 0; i < count; i++) {
         Motion m = motion_of(bodies + i);
         State s = state_at(&m, times[i]);

@@ -1,7 +1,9 @@
 """What the judge of motions of their own says of an answer: missed, invented, late, or not for it to decide.
 
-An answer is arrays: of each pair `overlap` (the solids overlap at the start) and `toi` (inf: none); of each contact `pair`, `kind`,
-`feature_a`, `feature_b`, `time`. Undecided is what lies within the tolerances of docs/conventions.md of a border: see `states`.
+An answer is arrays: of each pair `overlap` (the solids overlap at the start) and `toi` (inf: none); of each
+contact `pair`, `kind`,
+`feature_a`, `feature_b`, `time`. Undecided is what lies within the tolerances of docs/conventions.md of a
+border: see `states`.
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +17,9 @@ INSIDE = 1e-9  # of the size: nearer to a border, another feature may tell the s
 FACING = 4e-9  # of both speeds
 PROPERNESS = 1e-8
 TAU = 1e-8  # of the step: nearer to its ends a contact may be told or not
-STEEP = 1e-6  # of both speeds: what crosses more slowly may be two roots, or none
+WINDOW = 4e-7  # of the step: as near as the judge knows the time of a touch
+PLACE = 1e-9  # of the size, and of the speed
+STEEP = 3e-5  # of both speeds: what crosses more slowly may be one touch instead of two roots, or none
 REJECTED, UNDECIDED, REQUIRED = -1, 0, 1
 
 
@@ -39,7 +43,7 @@ class Verdict:
             self.worst[name] = max(self.worst.get(name, 0.0), float(np.max(values)))
 
     def faults(self):
-        wrong = ("missed", "invented", "late", "early", "status")
+        wrong = ("missed", "invented", "late", "early", "status", "unexplained", "wrong")
         return sum(v for k, v in self.counts.items() if k.startswith(wrong))
 
 
@@ -55,12 +59,13 @@ def states(scene, found, min_properness=-0.1):
     with np.errstate(divide="ignore"):
         band = INSIDE * size + 1e-13 * (size + speed) * speed / np.maximum(slope, 1e-300)
     flat = found["what"] != bm.ROOT
+    slow = slope < STEEP * speed * np.maximum(found["sine"], 1e-9)
     reasons = [
-        ("outside", found["inside"] < -np.where(flat, INSIDE * size, band), REJECTED),
-        ("faces away", (found["facing"] < -FACING * speed) & ~flat, REJECTED),
+        ("outside", found["inside"] < -np.where(flat, INSIDE * size + WINDOW * speed, band), REJECTED),
+        ("faces away", (found["facing"] < -np.where(slow, STEEP, FACING) * speed) & ~flat, REJECTED),
         ("improper", (found["properness"] < min_properness - PROPERNESS) & ~flat, REJECTED),
         ("may vanish or touch", flat, UNDECIDED),
-        ("slow", slope < STEEP * speed * np.maximum(found["sine"], 1e-9), UNDECIDED),
+        ("slow", slow, UNDECIDED),
         ("border", found["inside"] < band, UNDECIDED),
         ("limit of facing", found["facing"] < FACING * speed, UNDECIDED),
         ("limit of properness", found["properness"] < min_properness + PROPERNESS, UNDECIDED),
@@ -80,18 +85,21 @@ def speeds(scene):
     radius = np.array([np.linalg.norm(m.vertices, axis=1).max() for m in scene.meshes])
     b = scene.bodies
     dot = np.abs((b["quat"] * b["turn"]).sum(1))
-    angle = np.where(b["spin"] == 1, np.linalg.norm(b["turn"][:, :3], axis=1), 2 * np.arccos(np.minimum(dot, 1)))
+    angle = np.where(
+        b["spin"] == 1, np.linalg.norm(b["turn"][:, :3], axis=1), 2 * np.arccos(np.minimum(dot, 1))
+    )
     way = np.where(b["spin"][:, None] == 1, b["to"], b["to"] - b["place"])
     each = np.linalg.norm(way, axis=1) * np.where(b["spin"] == 1, 1, np.pi / 2) + angle * radius[b["mesh"]]
     return each[scene.pairs].sum(1)
 
 
 def judge_first(scene, overlap, toi, verdict=None, min_properness=-0.1):
-    """Times of impact and INITIAL_OVERLAP against first touches by distance; what grazes or touches at the start, by all contacts."""
+    """Times of impact and INITIAL_OVERLAP against first touches by distance; what grazes or touches at the
+    start, by all contacts."""
     v = verdict or Verdict()
     first = bm.first_touches(scene)
     status, size = first["status"].copy(), first["size"]
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):
         v.pairs += len(first)
         hit = np.isfinite(toi)
         near = (status == bm.MISSES) & (first["least"] < 1e-8 * size)
@@ -104,7 +112,7 @@ def judge_first(scene, overlap, toi, verdict=None, min_properness=-0.1):
         v.note("missed: no contact", touch & ~hit)
         pace = np.abs(first["approach"])
         dt = np.where(touch & hit, toi - first["time"], 0.0)
-        room = TIME * size / np.maximum(pace, STEEP * first["speed"]) + 1e-12
+        room = TIME * size / np.maximum(np.maximum(pace, STEEP * first["speed"]), 1e-300) + 1e-12
         v.note("late: a first touch was passed", dt > room)
         v.note("early: before the first touch", dt < -room)
         good = touch & hit & (np.abs(dt) <= room)
@@ -118,7 +126,8 @@ def judge_first(scene, overlap, toi, verdict=None, min_properness=-0.1):
 
 
 def _rest(scene, rows, toi, v, min_properness):
-    """Pairs whose first contact is a matter of facing: no later than a required contact, and itself not rejected."""
+    """Pairs whose first contact is a matter of facing: no later than a required contact, and itself not
+    rejected."""
     if not len(rows):
         return
     found = bm.all_contacts(scene)
@@ -129,7 +138,9 @@ def _rest(scene, rows, toi, v, min_properness):
     allowed = np.zeros(len(rows), bool)
     usable = state >= UNDECIDED
     with np.errstate(invalid="ignore"):
-        for p, lo, hi, flat in zip(*(found[x][usable] for x in ("pair", "time", "time_end", "what")), strict=True):
+        for p, lo, hi, flat in zip(
+            *(found[x][usable] for x in ("pair", "time", "time_end", "what")), strict=True
+        ):
             slack = 1e-7 if flat == bm.ROOT else 1e-4
             allowed[p] |= lo - slack <= toi[p] <= hi + slack
         late = toi > due + 1e-7
@@ -144,8 +155,10 @@ def _keys(pair, kind, fa, fb):
 
 
 def judge_all(scene, told, verdict=None, min_properness=-0.1):
-    """All contacts: each required one has to be told once, each told one has to be there. `told`: (pair, kind, feature_a, feature_b,
-    time) arrays."""
+    """All contacts: each required one has to be told once, each told one has to be there. `told`: arrays
+    pair, kind, feature_a,
+    feature_b, time; with position, normal, normal_speed, properness, local_a and local_b these are judged
+    too."""
     v = verdict or Verdict()
     v.pairs += len(scene)
     found = bm.all_contacts(scene)
@@ -155,9 +168,8 @@ def judge_all(scene, told, verdict=None, min_properness=-0.1):
         _keys(*(np.asarray(x[k]) for k in ("pair", "kind", "feature_a", "feature_b"))) for x in (found, told)
     )
     slope = np.abs(found["slope"]) / np.maximum(found["sine"], 1e-9)
-    room = np.where(
-        found["what"] == bm.ROOT, np.minimum(TIME * size / np.maximum(slope, STEEP * speed), 1e-3) + 1e-9, 1e-4
-    )
+    allowed = TIME * size / np.maximum(np.maximum(slope, STEEP * speed), 1e-300)
+    room = np.where(found["what"] == bm.ROOT, np.minimum(allowed, 1e-3) + 1e-9, 1e-4)
     order = np.argsort(theirs, kind="stable")
     low, high = (np.searchsorted(theirs[order], ours, side=s) for s in ("left", "right"))
     best, which = np.full(len(found), np.inf), np.full(len(found), -1)
@@ -167,8 +179,11 @@ def judge_all(scene, told, verdict=None, min_properness=-0.1):
         i = np.flatnonzero(low + k < high)
         j = order[low[i] + k]
         t = told["time"][j]
-        dt = np.where(found["what"][i] == bm.LASTING, np.maximum(np.maximum(found["time"][i] - t, t - found["time_end"][i]), 0),
-                      np.abs(t - found["time"][i]))
+        dt = np.where(
+            found["what"][i] == bm.LASTING,
+            np.maximum(np.maximum(found["time"][i] - t, t - found["time_end"][i]), 0),
+            np.abs(t - found["time"][i]),
+        )
         nearer = dt < best[i]
         best[i[nearer]], which[i[nearer]] = dt[nearer], j[nearer]
         fits = dt <= room[i]
@@ -185,7 +200,33 @@ def judge_all(scene, told, verdict=None, min_properness=-0.1):
     for name in ("faces away", "improper", "outside"):
         v.note(f"invented: {name}", told["pair"][(used == REJECTED) & (why == name)])
     _unknown(scene, told, np.flatnonzero(used < REJECTED), v, min_properness)
+    if "position" in told:
+        _places(scene, told, np.flatnonzero(used == REQUIRED), v)
     return v, found, state
+
+
+def _places(scene, told, rows, v):
+    """Places, normals and numbers of contacts beyond doubt, and both local points carried to the contact's
+    time."""
+    told = {k: x[rows] for k, x in told.items()}
+    there, _ = bm.described(scene, *(told[k] for k in ("pair", "kind", "feature_a", "feature_b", "time")))
+    pair = told["pair"]
+    size, speed = _sizes(scene)[pair], speeds(scene)[pair]
+
+    def apart(x, y):
+        return np.abs(x - y).reshape(len(x), -1).max(1)
+
+    off = {"place": apart(told["position"], there["place"]) / size}
+    for k, name in enumerate(("local_a", "local_b")):
+        at, axes = bm.poses(scene.bodies[scene.pairs[pair, k]], told["time"])
+        off[name] = apart(at + np.einsum("nij,nj->ni", axes, told[name]), there["place"]) / size
+    off["normal"] = apart(told["normal"], there["normal"])
+    off["normal_speed"] = apart(told["normal_speed"], there["normal_speed"]) / speed
+    off["properness"] = np.where(there["doubtful"] == 1, 0, apart(told["properness"], there["properness"]))
+    for name, x in off.items():
+        bound = {"normal": 1e-8, "properness": 1e-8}.get(name, PLACE)
+        v.note(f"wrong {name}", pair[x > bound])
+        v.least(name, x[x <= bound])
 
 
 def _sizes(scene):
@@ -194,7 +235,8 @@ def _sizes(scene):
 
 
 def _unknown(scene, told, rows, v, min_properness):
-    """Contacts that no root explains: are the features together then, facing and proper within the tolerances?"""
+    """Contacts that no root explains: are the features together then, facing and proper within the
+    tolerances?"""
     if not len(rows):
         return
     names = ("pair", "kind", "feature_a", "feature_b", "time")

@@ -86,7 +86,7 @@ def test_kernels_reference_and_tests_have_the_same_stages(family):
 def test_every_entry_point_stands_in_the_file_of_its_stage(family):
     joined = {stage for stages in SHARED_LAUNCHES.values() for stage in stages}
     folder = ROOT / "kernels" / family
-    heads = "".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.h"))
+    heads = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "kernels").rglob("*.h"))
     known = {stem for other in FAMILIES for stem in kernels(other)}
     for path in sorted(folder.rglob("*.c")):
         entries = set(declarations.parse(heads + path.read_text(encoding="utf-8")))
@@ -134,8 +134,27 @@ def test_each_kernel_of_the_narrow_phase_is_launched_at_one_place():
             ):
                 texts = [x.value for x in ast.walk(node.args[0]) if isinstance(x, ast.Constant)]
                 found.update(text for text in texts if isinstance(text, str))
-    programs = ("near", "joining", "screen", "small", "first", "hulls", "solve", "find", "answer", "overlap")
+    programs = (
+        "near_faces", "join_near_faces", "screen", "screen_small", "first_contact", "hull_separation",
+        "solve", "solve_split", "solve_raster", "overlap",
+    )  # fmt: skip
     names = {name for program in programs for name in declarations.parse(sources.program(program))}
     names |= {"s01_screw", "s01_long", "g02_pairs"}
     names -= {"s09_step"}  # of the bisection
     assert found == Counter(names), (names - set(found), found - Counter(names))
+
+
+def test_each_kernel_of_casts_and_movers_is_named_at_one_place():
+    """What launches it from arrays of the host, and from arrays on a GPU, has it from there."""
+    found: Counter[str] = Counter()
+    for folder in ("sweep", "movers"):
+        for path in (ROOT / "gpu_collide/pipeline" / folder).glob("*.py"):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            found.update(x.value for x in ast.walk(tree) if isinstance(x, ast.Constant))
+    texts = [
+        path.read_text(encoding="utf-8")
+        for family in ("sweep", "pluecker")
+        for path in (ROOT / "kernels" / family).glob("*.c")
+    ]
+    names = re.findall(r"GC_KERNEL void (\w+)\(", "".join(texts))
+    assert len(names) > 10 and {name: found[name] for name in names} == dict.fromkeys(names, 1)

@@ -21,14 +21,22 @@ def right_calls(path: str) -> None:
     loaded = gc.load_mesh(path, merge_coplanar=1e-7)
     start = gc.Poses.from_quat_wxyz(np.zeros((2, 3), np.float32), [[1, 0, 0, 0]] * 2)
     bodies = gc.Bodies([box, loaded], np.array([0, 1]), start, gc.Poses.identity(2))
-    found = gc.collide(bodies, [[0, 1]], refine="exact", filters=("spheres", "plane"), backend="cpu")
+    found = gc.collide(
+        bodies, [[0, 1]], refine="exact", tuning=gc.Tuning(filters=("spheres", "plane")), backend="cpu"
+    )
     assert_type(found, gc.Contacts)
     found.time.sum()
     found.of_pair(0)["time"]
     found.save(path)
     assert_type(gc.Contacts.load(path), gc.Contacts)
-    gc.collide(bodies, world=[0, 0], filters="none", features="near", contacts="first", progress=print)
-    gc.find_pairs(bodies, broad_phase="off", precision="double").max()
+    gc.collide(
+        bodies,
+        world=[0, 0],
+        tuning=gc.Tuning(filters="none", features="near"),
+        contacts="first",
+        progress=print,
+    )
+    gc.find_pairs(bodies, tuning=gc.Tuning(broad_phase="off"), precision="double").max()
     gc.BroadPhase(2, still_pairs=True).find_pairs(bodies)
     report = found.report
     if report is not None:
@@ -50,11 +58,11 @@ def wrong_calls(bodies: gc.Bodies, poses: gc.Poses) -> None:
     gc.collide(bodies, refine="exakt")  # type: ignore[arg-type]
     gc.collide(bodies, backend="gpu")  # type: ignore[arg-type]
     gc.collide(bodies, precision="float32")  # type: ignore[arg-type]
-    gc.collide(bodies, filters=("balls",))  # type: ignore[arg-type]
+    gc.collide(bodies, tuning=gc.Tuning(filters=("balls",)))  # type: ignore[arg-type]
     gc.collide(bodies, contacts="one")  # type: ignore[arg-type]
-    gc.collide(bodies, candidates="rows")  # type: ignore[arg-type]
-    gc.collide(bodies, features=True)  # type: ignore[arg-type]
-    gc.collide(bodies, broad_phase=False)  # type: ignore[arg-type]
+    gc.collide(bodies, tuning=gc.Tuning(candidates="rows"))  # type: ignore[arg-type]
+    gc.collide(bodies, tuning=gc.Tuning(features=True))  # type: ignore[arg-type]
+    gc.collide(bodies, tuning=gc.Tuning(broad_phase=False))  # type: ignore[arg-type]
     gc.collide(bodies, resolution="6")  # type: ignore[arg-type]
     gc.collide(bodies, check_begin=True)  # type: ignore[call-arg]
     gc.find_pairs(bodies, refine="exact")  # type: ignore[call-arg]

@@ -13,13 +13,16 @@ from tests.ptx._staying import MESHES, Moved, lies, made, numbers, same
 ROUND = (gc.shapes.icosphere(2), gc.shapes.car(), gc.shapes.torus(1.0, 0.4, 24, 8))  # of 10, 1 and 6 patches
 ALL = ("spheres", "boxes", "plane")
 WAYS = {
-    "near": (ROUND, {"features": "near"}),
+    "near": (ROUND, {"tuning": gc.Tuning(features="near")}),
     "segments": (MESHES, {"refine": "segments"}),
     "pixels": (MESHES, {"refine": "pixels", "resolution": 5}),
     "single": (MESHES, {"precision": "single"}),
-    "plane": (MESHES, {"filters": ALL}),
+    "plane": (MESHES, {"tuning": gc.Tuning(filters=ALL)}),
     "report": (MESHES, {"report": True}),
-    "all at once": (ROUND, {"features": "near", "precision": "single", "filters": ALL, "report": True}),
+    "all at once": (
+        ROUND,
+        {"tuning": gc.Tuning(features="near", filters=ALL), "precision": "single", "report": True},
+    ),
 }
 
 
@@ -77,13 +80,13 @@ def test_from_the_host_and_back(cuda, way):
 def test_reports_tell_what_they_tell_elsewhere(cuda, monkeypatch, way):
     """In one piece and in several, each of which may be repeated."""
     here, given, pairs, meshes, options = asked(way, 48)
-    options = options | {"report": True, "filters": ALL}
+    options = options | {"report": True, "tuning": gc.Tuning(filters=ALL)}
     bodies, there = made(*given, cuda.asarray, meshes), cuda.asarray(pairs)
     wanted = gc.collide(here, pairs, backend="cpu", **options)
     assert wanted.report["spheres"].settled and wanted.report["narrow phase"].hits
     backends.get_backend("cuda").kept.pop("guesses", None)
     for most in (1 << 20, 1 << 20, 10):
-        monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device.MOST_PAIRS", most)
+        monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device_batches.MOST_PAIRS", most)
         found = gc.collide(bodies, there, backend="cuda", **options)
         assert told(found) == told(wanted), most
         assert all(row.seconds > 0 for row in found.report)
@@ -99,7 +102,7 @@ def test_no_row_of_a_filter_to_which_no_pair_came(cuda):
     position[:, 1::2] += 1000.0
     for backend in ("cpu", "cuda"):
         bodies = made(position, quat, shape)
-        found = gc.collide(bodies, pairs, backend=backend, report=True, filters=ALL)
+        found = gc.collide(bodies, pairs, backend=backend, report=True, tuning=gc.Tuning(filters=ALL))
         assert [row.name for row in found.report] == ["spheres", "narrow phase"]
 
 
@@ -115,8 +118,8 @@ def test_what_overflows_comes_again(cuda, monkeypatch, tiny):
     gc.collide(bodies, there, backend="cuda", **options)
     (guess,) = backends.get_backend("cuda").kept["guesses"].values()
     before = dict(guess)
-    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device.LEAST", 1)
-    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device.LITTLE", 1)
+    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device_batches.LEAST", 1)
+    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device_batches.LITTLE", 1)
     guess[tiny] = {"nodes": 2, "reals": 40, "ints": 40}.get(tiny, 0.3 * before[tiny])
     with Moved(cuda) as moved:
         found = gc.collide(bodies, there, backend="cuda", **options)
@@ -150,7 +153,7 @@ def test_large_meshes_beside_small_ones(cuda):
 
 def test_many_meshes(cuda, monkeypatch):
     """There is no table of heights for any two of so many; who asks for none needs none."""
-    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device.MOST_HEIGHTS", 8)
+    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device_batches.MOST_HEIGHTS", 8)
     for way, once in (("single", True), ("segments", False)):
         here, given, pairs, meshes, options = asked(way)
         bodies, there = made(*given, cuda.asarray, meshes), cuda.asarray(pairs)

@@ -9,7 +9,7 @@ from gpu_collide.backends import get_backend
 from gpu_collide.backends.cuda import CudaBackend
 from gpu_collide.pipeline.launch.launcher import Launcher
 from gpu_collide.pipeline.narrow_phase import query
-from gpu_collide.pipeline.narrow_phase.batch import RecordedBatch
+from gpu_collide.pipeline.narrow_phase.recorded_batch import RecordedBatch
 from gpu_collide.scenes import random_impacts
 from tests.pluecker._crowds import BOX, CAR, POINT_FIELDS, at, crowd, same_bits
 from tests.ptx._staying import MESHES, made, numbers, same

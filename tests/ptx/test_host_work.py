@@ -17,7 +17,11 @@ from tests.ptx._staying import lies
 FEW, MANY = 32, 1024
 LEAST = MANY - FEW  # bytes, if there were an array of one byte a pair
 OURS, STAND_IN = "gpu_collide", "stand_in"  # folders
-WAYS = ({}, {"features": "near"}, {"candidates": "raster", "resolution": 2})
+WAYS = (
+    {},
+    {"tuning": gc.Tuning(features="near")},
+    {"tuning": gc.Tuning(candidates="raster"), "resolution": 2},
+)
 
 
 def asked(cuda, n):
@@ -68,7 +72,7 @@ def taken(cuda, n, **options):
     with Taken() as seen:
         found = gc.collide(bodies, pairs, backend="cuda", **options)
     assert lies(found, np.ndarray) == (options.get("results") == "host")
-    assert sum(name == "device.py" for name, _ in seen.at) > 10, "the package's lines were seen"
+    assert sum(name == "device_batches.py" for name, _ in seen.at) > 10, "the package's lines were seen"
     return seen.at
 
 

@@ -42,7 +42,7 @@ def test_a_loop_of_steps_stays_on_the_device(cuda, moving):
             found = gc.sweep.slide(
                 world, place, radii, way, gravity=fall, up=[0, 0, 1], riding=ground, backend=backend
             )
-            place, fall, ground = found.position, found.fall + put_all["gravity"], found.ground_body
+            place, fall, ground = found.position, found.fall_velocity + put_all["gravity"], found.ground_body
             seen.append(found)
         return seen
 

@@ -17,7 +17,7 @@ CHUNK = 3000  # bytes of a pinned buffer: 25 bodies
 @pytest.fixture
 def small(cuda, monkeypatch):
     """Small pieces and pinned buffers; what is looked at is what a call does after the first one."""
-    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device.MOST_SENT", PIECE)
+    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device_batches.MOST_SENT", PIECE)
     monkeypatch.setattr("gpu_collide.backends.transfer_stream.PINNED", CHUNK + 1024)
     monkeypatch.setattr(TransferStream, "nbytes", CHUNK)
     yield cuda

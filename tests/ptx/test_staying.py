@@ -49,7 +49,12 @@ def test_bytes_a_pair_from_the_host(cuda):
 
 
 USUAL = ({}, {"max_bytes": 250_000}, {"report": True})
-REST = ({"precision": "single"}, {"features": "near"}, {"refine": "segments"}, {"precision": "double"})
+REST = (
+    {"precision": "single"},
+    {"tuning": gc.Tuning(features="near")},
+    {"refine": "segments"},
+    {"precision": "double"},
+)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +65,7 @@ REST = ({"precision": "single"}, {"features": "near"}, {"refine": "segments"}, {
 def test_one_rule_for_where_results_live(cuda, monkeypatch, on, results, options):
     """Whatever pieces, origins and size: by what was asked and what was given, and the same bits."""
     for most in ("MOST_PAIRS", "MOST_SENT"):  # two pieces
-        monkeypatch.setattr(f"gpu_collide.pipeline.narrow_phase.device.{most}", 4)
+        monkeypatch.setattr(f"gpu_collide.pipeline.narrow_phase.device_batches.{most}", 4)
     position, quat, shape, pairs = numbers(12)
     bodies = made(position, quat, shape, cuda.asarray if on in ("poses", "both") else np.asarray)
     given = cuda.asarray(pairs) if on in ("pairs", "both") else pairs
@@ -142,7 +147,7 @@ def test_what_overflows_comes_again(cuda, monkeypatch, tiny):
     gc.collide(bodies, there, backend="cuda")
     (guess,) = backends.get_backend("cuda").kept["guesses"].values()
     before = dict(guess)
-    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device.LEAST", 1)
+    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device_batches.LEAST", 1)
     guess[tiny] = 0.3 * before[tiny] if tiny in ("candidates", "hits") else 40
     with Moved(cuda) as moved:
         found = gc.collide(bodies, there, backend="cuda")
@@ -183,7 +188,7 @@ def test_a_wrong_pair_on_the_device_leaves_nothing_behind(cuda, monkeypatch, at)
     """It raises at the one wait of its piece; what was found is dropped, nothing is learnt of it, and a pair
     that is none has indexed nothing (the runtime would tell)."""
     position, quat, shape, pairs = numbers(200)
-    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device.MOST_PAIRS", 40)
+    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device_batches.MOST_PAIRS", 40)
     bodies, there = made(position, quat, shape, cuda.asarray), cuda.asarray(pairs)
     wanted = gc.collide(bodies, there, backend="cuda")
     (guess,) = backends.get_backend("cuda").kept["guesses"].values()

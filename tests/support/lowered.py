@@ -17,7 +17,7 @@ HUGE = 2_000_000_000
 #: Where guesses of room are, and what makes them all too small.
 NO_ROOM = {
     "launch/launcher.py": {"SPARE, SPARE_NEXT": "1.0, 1.0"},
-    "narrow_phase/batch.py": {"FIRST_EACH, FIRST_LEAST": "1, 1", "SPARE_PAIRS": "0"},
+    "narrow_phase/recorded_batch.py": {"FIRST_EACH, FIRST_LEAST": "1, 1", "SPARE_PAIRS": "0"},
     "narrow_phase/plan.py": {
         "    walk_alone: int": "168",
         "    walk_each: int": "1",

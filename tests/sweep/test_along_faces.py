@@ -27,6 +27,45 @@ def test_the_reference_has_places_on_faces_too(backend, family):
     assert not tally.wrong and tally.hits > 50, tally
 
 
+PLATE, HALVES = sweep_turned.solids()[3]
+
+
+@pytest.mark.backends("cpu")
+def test_a_point_that_is_hardly_a_sphere_does_not_slip_between_an_edge_and_its_faces(backend):
+    """A sphere of 1e-15 comes at an edge: beside both faces by a rounding, beside the edge by 2e-15. The
+    reference let it in, as 4 of 100,000; to faces it is a point, as to the kernels."""
+    corners = np.array([
+        [3.0653008146945804, 1.6507627733861303, 0.9388360780430586],
+        [3.0765700137773844, 1.6806938562807305, 0.8440883317437998],
+        [-0.5276418980296979, 3.4042555758687523, 1.06542855302931],
+        [-0.5163726989468939, 3.4341866587633523, 0.9706808067300511],
+    ])  # fmt: skip
+    world = still(gc.Mesh([*corners, *-corners[::-1]], HALVES, merge_coplanar=False), [0, 0, 0])
+    way = (
+        [0.7107178131695541, -3.66918483088819, -0.7576211739144517],
+        [0.9472397204626052, 2.890944552320257, 0.4878649653009715],
+    )
+    first, other = (
+        gc.sweep.spheres(*way, 1e-15, world, two_sided=True, backend=k) for k in (backend.kind, "reference")
+    )
+    assert first.hit[0] and other.hit[0] and abs(other.time[0] - first.time[0]) < 1e-14
+
+
+@pytest.mark.backends("cpu")
+def test_a_ray_passes_the_sharp_corner_of_a_triangle(backend):
+    """It goes along an edge 1.4e-12 off. At a corner of 0.017 rad a place within a rounding of both lines is
+    sixty roundings off the corner, and the reference told it."""
+    place = [0.8225164711074148, 0.8121335794752729, 1.1949382354645695]
+    quat = [0.7306543122228645, 0.10020888474597849, -0.28787751772965114, 0.6109247009525105]
+    world = still(gc.Mesh(PLATE, HALVES, merge_coplanar=False), place, [quat])
+    way = (
+        [-0.25294329311112906, 3.62618890114113, 2.565786755826698],
+        [-2.739836947150523, 0.6321263865629444, -0.5290107402261311],
+    )
+    for kind in (backend.kind, "reference"):
+        assert not gc.sweep.rays(*way, world, two_sided=True, backend=kind).hit[0]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("family", sweep_turned.FAMILIES)
 def test_a_hundred_thousand_along_faces(backend, family):

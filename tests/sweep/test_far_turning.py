@@ -8,7 +8,7 @@ from tests.sweep.test_turning_platforms import about
 
 pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 
-NAMES = ("status", "position", "velocity", "fall", "ground_body", "ground_normal", "casts")
+NAMES = ("status", "position", "velocity", "fall_velocity", "ground_body", "ground_normal", "casts")
 FLOOR, WHEEL = gc.shapes.box((20, 20, 1)), gc.shapes.box((0.3, 0.6, 0.6))
 RADII, FALL = [0.3, 0.3, 0.9], [0, 0, -0.05]
 

@@ -10,7 +10,7 @@ from tests.sweep.test_w03_planes import world
 
 pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 
-FIELDS = ("status", "position", "velocity", "fall", "ground_body", "ground_normal", "casts")
+FIELDS = ("status", "position", "velocity", "fall_velocity", "ground_body", "ground_normal", "casts")
 RADII = [0.3, 0.3, 0.6]
 FALL = [0, 0, -0.2]
 
@@ -56,7 +56,7 @@ def test_an_empty_world_holds_nobody(backend):
         turning="chord", backend=backend.kind,
     )  # fmt: skip
     assert found.position.tolist() == [[1, 0, 0.8]] and found.status[0] == gc.Status.MISS
-    assert not found.grounded[0] and found.fall.tolist() == [FALL]
+    assert not found.grounded[0] and found.fall_velocity.tolist() == [FALL]
     assert len(gc.sweep.planes(nothing, [0, 0, 0], RADII, 1.0, backend=backend.kind)) == 0
     with pytest.raises(ValueError, match="riding: expected bodies"):
         gc.sweep.slide(nothing, [0, 0, 1.0], RADII, [1, 0, 0], riding=[0], backend=backend.kind)
@@ -82,7 +82,7 @@ def test_sizes_far_from_that_of_the_mesh(backend, size):
         )
         assert np.isfinite(found.position).all() and found.status[0] != gc.Status.UNRESOLVED
         rests = (found.position == place).all()
-        place, fall = found.position, found.fall[0]
+        place, fall = found.position, found.fall_velocity[0]
     assert rests and found.grounded[0]
     # rounding of coordinates of 1e6, or of 1 beside radii of 1e-6
     assert 0 < place[0, 2] - top - 2 * size <= 2.1e-3 * size
@@ -118,7 +118,7 @@ def test_who_climbs_a_step_stands_on_its_edge(backend):
         found = gc.sweep.slide(
             scene, place, RADII, [0.02, 0, 0], gravity=fall, step_height=0.3, backend=backend.kind
         )
-        place, fall = found.position, found.fall[0]
+        place, fall = found.position, found.fall_velocity[0]
         high.append(place[0, 2] - 0.6)
         on.append(bool(found.grounded[0]))
     high = np.array(high)
@@ -144,7 +144,7 @@ def test_what_is_steep_and_rises_pushes_aside(backend, lean):
             gc.Bodies(slope, None, start, end), place, [0.3] * 3, [0, 0.01, 0], gravity=fall,
             backend=backend.kind,
         )  # fmt: skip
-        place, fall, rise = found.position, found.fall[0], rise + 0.1
+        place, fall, rise = found.position, found.fall_velocity[0], rise + 0.1
         assert found.status[0] != gc.Status.UNRESOLVED and not found.grounded[0]
         assert (place[0] - [0, 0, rise]) @ out - 0.5 >= 0.3 - 1e-9  # a radius from the slope
     assert place[0, 0] > 0.7 and place[0, 1] == pytest.approx(0.12)

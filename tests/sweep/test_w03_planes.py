@@ -83,7 +83,7 @@ def test_bodies_are_where_they_are_at_the_moment(backend):
     for at in (0.0, 0.5, 1.0):
         found = gc.sweep.planes(lift, [0, 0, 1.9], BALL, 1.0, at=at, backend=backend.kind)
         assert found.gap[0] == pytest.approx(0.4 - 0.4 * at, abs=1e-12)
-        assert found.motion.tolist() == [[0, 0, 0.4]]
+        assert found.body_displacement.tolist() == [[0, 0, 0.4]]
 
 
 def test_back_faces_only_when_asked(backend):

@@ -14,7 +14,7 @@ def clip(backend, velocity, normals, push=None, **options):
     """Of one velocity with one list of planes."""
     normals = np.asarray(normals, float).reshape(-1, 3)
     found = gc.sweep.clip([velocity], normals, [0, len(normals)], push=push, backend=backend.kind, **options)
-    return found.velocity[0], int(found.bent[0]), found.status[0]
+    return found.velocity[0], int(found.active_planes[0]), found.status[0]
 
 
 def brute_force(v, normals, push):
@@ -52,21 +52,21 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize("velocity, planes, expected, bent", KNOWN)
-def test_known_answers(backend, velocity, planes, expected, bent):
+@pytest.mark.parametrize("velocity, planes, expected, active", KNOWN)
+def test_known_answers(backend, velocity, planes, expected, active):
     found, lies, status = clip(backend, velocity, planes)
     assert np.allclose(found, expected, atol=1e-15)
-    assert min(lies, 2) == min(bent, 2) or expected == (0, 0, 0)
-    assert (status == gc.Status.HIT) == (bent > 0)
+    assert min(lies, 2) == min(active, 2) or expected == (0, 0, 0)
+    assert (status == gc.Status.HIT) == (active > 0)
 
 
 def test_moving_planes_push(backend):
     assert clip(backend, (1, 0, 0), [(0, 0, 1)], [0.5])[0].tolist() == [1, 0, 0.5]
-    found, bent, status = clip(backend, (0, 0, 0), [(0, 0, 1), (0, 0, -1)], [0.5, 0.5])
-    assert bent == -1 and status == gc.Status.UNRESOLVED and np.isfinite(found).all()
+    found, active, status = clip(backend, (0, 0, 0), [(0, 0, 1), (0, 0, -1)], [0.5, 0.5])
+    assert active == -1 and status == gc.Status.UNRESOLVED and np.isfinite(found).all()
     # lifted into a corner
-    found, bent, _ = clip(backend, (0, 0, 0), [(0, 0, 1), (-S, 0, -S)], [0.5, 0])
-    assert np.allclose(found, [-0.5, 0, 0.5]) and bent == 2
+    found, active, _ = clip(backend, (0, 0, 0), [(0, 0, 1), (-S, 0, -S)], [0.5, 0])
+    assert np.allclose(found, [-0.5, 0, 0.5]) and active == 2
 
 
 def _random(seed, n, most=9, moving=False):
@@ -87,7 +87,7 @@ def _random(seed, n, most=9, moving=False):
 def test_against_brute_force(backend, moving):
     velocity, normal, offsets, push = _random(5 + moving, 150, moving=moving)
     found = gc.sweep.clip(velocity, normal, offsets, push=push, backend=backend.kind)
-    bent = none = 0
+    active = none = 0
     for i, v in enumerate(velocity):
         n, p = normal[offsets[i] : offsets[i + 1]], push[offsets[i] : offsets[i + 1]]
         expected = brute_force(v, n, p)
@@ -96,8 +96,8 @@ def test_against_brute_force(backend, moving):
             assert found.status[i] == gc.Status.UNRESOLVED
             continue
         assert _far(found.velocity[i], expected) < 1e-9, i  # measured: 3e-14
-        bent += found.bent[i] > 1
-    assert bent > 20 and (none > 0) == moving
+        active += found.active_planes[i] > 1
+    assert active > 20 and (none > 0) == moving
 
 
 @pytest.mark.parametrize("precision", ["mixed", "single"])
@@ -114,7 +114,7 @@ def test_never_faster_never_into_a_plane(backend, precision):
     if backend.kind != "cpu":
         same = gc.sweep.clip(velocity, normal, offsets, precision=precision, backend="cpu")
         assert same.velocity.tobytes() == found.velocity.tobytes()
-        assert same.bent.tobytes() == found.bent.tobytes()
+        assert same.active_planes.tobytes() == found.active_planes.tobytes()
 
 
 @pytest.mark.backends("cpu")

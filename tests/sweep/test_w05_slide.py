@@ -15,7 +15,7 @@ pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 RADII = np.array([0.3, 0.3, 0.6])
 SKIN = 1e-3 * RADII.min()
 FALL = [0, 0, -0.2]
-FIELDS = ("status", "position", "velocity", "fall", "ground_body", "ground_normal", "casts")
+FIELDS = ("status", "position", "velocity", "fall_velocity", "ground_body", "ground_normal", "casts")
 
 
 def slide(backend, scene, position, velocity, radii=RADII, **options):
@@ -44,8 +44,8 @@ def test_it_falls_onto_the_ground_and_rests(backend):
         fall = fall + [0, 0, -0.01]
         found = slide(backend, scene, place, [0, 0, 0], gravity=fall)
         assert found.position[0, 2] >= 0.6 + SKIN - 1e-12
-        fall, still, place = found.fall[0], (found.position == place).all(), found.position
-    assert still and found.grounded[0] and not found.fall.any()
+        fall, still, place = found.fall_velocity[0], (found.position == place).all(), found.position
+    assert still and found.grounded[0] and not found.fall_velocity.any()
     assert found.ground_normal.tolist() == [[0, 0, 1]] and found.ground_body[0] == 0
     assert place[0, 2] == pytest.approx(0.6 + SKIN, abs=1e-12)
 
@@ -106,7 +106,7 @@ def test_what_is_ground(backend, lean, holds):
             then.position[0, 0] < first.position[0, 0] - 0.01 and then.position[0, 2] < first.position[0, 2]
         )
         # it keeps what gravity gave it along the slope
-        assert then.fall[0, 0] < 0 and np.linalg.norm(then.fall) < 0.2
+        assert then.fall_velocity[0, 0] < 0 and np.linalg.norm(then.fall_velocity) < 0.2
 
 
 def test_nobody_climbs_what_is_no_ground(backend):
@@ -271,7 +271,7 @@ def test_against_the_reference(backend, moving):
                        precision="double", backend=b)
         for b in ("cpu", "reference")
     )  # fmt: skip
-    for name in ("position", "velocity", "fall", "ground_normal"):
+    for name in ("position", "velocity", "fall_velocity", "ground_normal"):
         assert np.abs(getattr(one, name) - getattr(two, name)).max() < 1e-9, name  # measured: 4e-14
     for name in ("status", "ground_body", "casts"):
         assert (getattr(one, name) == getattr(two, name)).all()
@@ -284,7 +284,7 @@ def test_rows_that_are_no_numbers(backend):
     fall[3] = np.nan
     found = slide(backend, world(ground()), place, way, gravity=fall)
     assert found.status.tolist() == [0, 3, 3, 3]
-    for name in ("position", "velocity", "fall", "ground_normal"):
+    for name in ("position", "velocity", "fall_velocity", "ground_normal"):
         assert np.isfinite(getattr(found, name)).all()
     assert found.position[2:].tolist() == [[1, 0, 3], [1, 1, 3]] and not found.grounded[1:].any()
     assert len(slide(backend, world(ground()), np.zeros((0, 3)), np.zeros((0, 3)))) == 0

@@ -29,7 +29,7 @@ def hostile(n, seed=1):
 
 def launched(backend, given, precision="mixed"):
     n, real = len(given["start_quat"]), np.float32 if precision == "single" else np.float64
-    kernel = backend.module("given", precision)["g01_poses"]
+    kernel = backend.module("upload", precision)["g01_poses"]
     out = {f"{k}_out": backend.fill(backend.empty(v.size, real), np.nan) for k, v in given.items()}
     out["valid_out"] = backend.fill(backend.empty(n, np.uint8), 7)
     buffers = {f"{k}_given": backend.to_device(v.astype(real).reshape(-1)) for k, v in given.items()}

@@ -14,7 +14,7 @@ HEIGHTS = np.arange(9.0).reshape(3, 3) + 0.5
 
 def launched(backend, given, rows=True):
     n = len(given)
-    kernel = backend.module("given", "mixed")["g02_pairs"]
+    kernel = backend.module("upload", "mixed")["g02_pairs"]
     out = {"pairs_out": 2 * n, "items_out": 3 * n, "todo_out": n}
     out = {k: backend.fill(backend.empty(size, np.int32), -7) for k, size in out.items()}
     out["row_height_out"] = backend.fill(backend.empty(n, np.float64), np.nan)

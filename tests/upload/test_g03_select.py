@@ -14,7 +14,7 @@ def test_against_the_reference(backend, n, share):
     rng = np.random.default_rng(n)
     numbers, flags = rng.permutation(n).astype(np.int32), (rng.random(n) < share).astype(np.uint8)
     wanted, count = g03_select.selected(numbers, flags)
-    be, kernel = backend, backend.module("given", "mixed")["g03_select"]
+    be, kernel = backend, backend.module("upload", "mixed")["g03_select"]
     starts = np.concatenate([[0], np.cumsum(flags, dtype=np.int64)])
     out, n_out = be.fill(be.empty(n, np.int32), -7), be.fill(be.empty(1, np.int32), -7)
     be.launch_items(

@@ -25,7 +25,7 @@ def test_against_the_reference(backend, n):
         for name, width in widths.items()
     }
     backend.launch_items(
-        backend.module("given", "mixed")["g04_apart"], n, n_pairs=n,
+        backend.module("upload", "mixed")["g04_apart"], n, n_pairs=n,
         pairs_in=backend.to_device(pairs.reshape(-1)), shape_in=backend.to_device(shape),
         valid_in=backend.to_device(valid), **{f"{name}_out": buffer for name, buffer in out.items()},
         **{f"{name}_in": backend.to_device(x.reshape(-1)) for name, x in zip(NAMES, poses, strict=True)},

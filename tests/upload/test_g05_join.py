@@ -33,7 +33,7 @@ def listed(rng, n=300, sides=None):
 
 def launched(be, rows, tables, room=ROOM):
     """What the five launches behind b05 write, from the list on."""
-    kernels = be.module("joining", "mixed")
+    kernels = be.module("join_near_faces", "mixed")
     held = {
         "list_in": be.to_device(rows.reshape(-1)), "part_sizes_in": be.to_device(tables.sizes.reshape(-1)),
         "headers_in": be.to_device(tables.headers.reshape(-1)),
@@ -126,8 +126,8 @@ def test_pairs_are_parted_by_their_meshes(backend):
     told = "near_out", "small_out", "whole_out"
     out = {name: be.fill(be.empty(len(todo), np.uint8), 7) for name in told}
     be.launch_items(
-        be.module("joining", "mixed")["g05_near"], len(todo), n_todo=len(todo), todo_in=be.to_device(todo),
-        items_in=be.to_device(items.reshape(-1)), near_in=be.to_device(near),
+        be.module("join_near_faces", "mixed")["g05_near"], len(todo), n_todo=len(todo),
+        todo_in=be.to_device(todo), items_in=be.to_device(items.reshape(-1)), near_in=be.to_device(near),
         small_in=be.to_device(small), **out,
     )  # fmt: skip
     parted = g05_join.parted(todo, items, near, small)

@@ -43,7 +43,7 @@ def launched(backend, form, given, turned=True, out_step=6, steps=(3, 3, None, 4
     placed = {name: backend.to_device(array.reshape(-1)) for name, array in
               zip(("start", "path", "radius", "quat", "cluster"), given, strict=True)}  # fmt: skip
     backend.launch_items(
-        backend.module("landing", "mixed")["g06_casts"], n, n=n, form=FORMS[form], turned=int(turned),
+        backend.module("device_queries", "mixed")["g06_casts"], n, n=n, form=FORMS[form], turned=int(turned),
         out_step=out_step, n_clusters=3, tolerance=UNIT_TOLERANCE, limit=LIMIT, ball=2.0, fat=0.5,
         **{f"{name}_step": step for name, step in steps.items()},
         **dict(zip(("shift_x", "shift_y", "shift_z"), SHIFT, strict=True)),
@@ -113,7 +113,8 @@ def test_characters_against_the_reference(backend, rides):
     out = {f"{name}_out": backend.fill(backend.empty(3 * n, np.float64), 7) for name in ("path", "fall")}
     out["wrong_out"] = backend.zeros(1, np.int32)
     backend.launch_items(
-        backend.module("landing", "mixed")["g06_walkers"], n, n=n, n_bodies=4, fall_step=3, rides=int(rides),
+        backend.module("device_queries", "mixed")["g06_walkers"], n, n=n, n_bodies=4, fall_step=3,
+        rides=int(rides),
         **dict(zip(("shift_x", "shift_y", "shift_z"), SHIFT, strict=True)),
         fall_given=backend.to_device(fall.reshape(-1)), riding_given=backend.to_device(riding),
         motion_in=backend.to_device(motion.reshape(-1)), **changed, **out,

@@ -30,7 +30,8 @@ def test_extent(backend, n, parts, walks):
     out, wrong = backend.fill(backend.empty(parts * EXTENT, np.float64), 77), backend.zeros(1, np.int32)
     flat = {"start": start, "path": path, "fall": fall}
     backend.launch_items(
-        backend.module("landing", "mixed")["g08_extent"], parts, n=parts, total=n, width=3, walks=int(walks),
+        backend.module("device_queries", "mixed")["g08_extent"], parts, n=parts, total=n, width=3,
+        walks=int(walks),
         n_bodies=4, rides=1, lowest=-np.inf, radius_in=backend.to_device(radius.reshape(-1)), state=changed,
         **{f"{name}_given": backend.to_device(x.reshape(-1)) for name, x in flat.items()},
         **dict.fromkeys(("start_step", "path_step", "fall_step"), 3),
@@ -56,7 +57,8 @@ def test_leaning(backend, n, parts):
     radii[0] = 0.2, 0.5, 0.9
     out = backend.fill(backend.empty(parts * 5, np.float64), 77)
     backend.launch_items(
-        backend.module("landing", "mixed")["g08_leaning"], parts * 5, n=parts * 5, total=n, n_turning=5,
+        backend.module("device_queries", "mixed")["g08_leaning"], parts * 5, n=parts * 5, total=n,
+        n_turning=5,
         radius_in=backend.to_device(radii.reshape(-1)), quat_in=backend.to_device(quat.reshape(-1)),
         spin_in=backend.to_device(spins.reshape(-1)), leaning_out=out,
     )  # fmt: skip
@@ -69,7 +71,7 @@ def test_round_ones_lean_by_nothing(backend):
     out = backend.fill(backend.empty(1, np.float64), 77)
     quat = quaternions(np.random.default_rng(4), 1)
     backend.launch_items(
-        backend.module("landing", "mixed")["g08_leaning"], 1, n=1, total=1, n_turning=1,
+        backend.module("device_queries", "mixed")["g08_leaning"], 1, n=1, total=1, n_turning=1,
         radius_in=backend.to_device(np.full(3, 0.3)), quat_in=backend.to_device(quat.reshape(-1)),
         spin_in=backend.to_device(np.ones(3)), leaning_out=out,
     )  # fmt: skip
@@ -85,7 +87,7 @@ def test_carried(backend):
     flat = {"turn_in": turn, "origin_in": origin, "motion_in": motion, "velocity_in": velocity}
     out = backend.fill(backend.empty(3 * n, np.float64), 77)
     backend.launch_items(
-        backend.module("landing", "mixed")["g08_carried"], n, n=n, n_bodies=4, start_step=3,
+        backend.module("device_queries", "mixed")["g08_carried"], n, n=n, n_bodies=4, start_step=3,
         start_given=backend.to_device(place.reshape(-1)), riding_given=backend.to_device(riding),
         state_in=backend.to_device(state), turns_in=backend.to_device(turns), path_out=out,
         **{name: backend.to_device(x.reshape(-1)) for name, x in flat.items()},

@@ -256,7 +256,7 @@ def test_the_commands(race, tmp_path, capsys):
     for words, text in (
         (["p.npz", "race.npz"], "is of pairs: expected A, B and POSES behind it"),
         (["c.npz", "a.obj", "a.obj", "poses.npz"], "is of a recording: expected that one file behind it"),
-        (["hits.npz", "a.obj"], "holds Hits, which no files tell of: write it by gpu_collide.view"),
+        (["hits.npz", "a.obj"], "holds Hits, which cannot be shown from files: write it in Python"),
         (["a.obj", "a.obj"], "expected a result in .npz"), (["no.npz", "a.obj"], "cannot read"),
         (["c.npz", "race.npz", "-o", "page.png"], "expected the name of a page, ending in .html"),
         (["race.npz", "race.npz"], "it lacks"),

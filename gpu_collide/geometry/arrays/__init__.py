@@ -1,1 +1,1 @@
-"""The arrays of a mesh and what follows from them: edges, planes, names of parts, what was repaired."""
+"""The arrays of a mesh and what is derived from them: edges, planes, names of parts, repairs."""

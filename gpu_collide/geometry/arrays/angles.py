@@ -1,4 +1,4 @@
-"""Sines, cosines and angles of the same bits everywhere.
+"""Sines, cosines and angles with the same bits on every machine.
 
 NumPy's own differ in the last bit between its versions, between processors and between C libraries, and what
 is made of them (a turn about an axis, a torus) would differ with them. These are sums, products, quotients

@@ -1,4 +1,4 @@
-"""Places and planes of a mesh: what is one place, its middle and size, the planes of its faces."""
+"""Measures of a mesh: coincident vertices, its middle and size, the planes of its faces."""
 
 from __future__ import annotations
 

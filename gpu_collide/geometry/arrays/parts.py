@@ -1,4 +1,4 @@
-"""`Parts`: what the parts of a mesh are called, and which of them each face belongs to."""
+"""`Parts`: the names of the parts of a mesh, and which parts each face belongs to."""
 
 from __future__ import annotations
 

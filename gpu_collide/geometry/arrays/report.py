@@ -1,4 +1,4 @@
-"""`MeshReport`: what making a mesh found out about the input."""
+"""`MeshReport`: what the construction of a mesh found out about the input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`Surface`: the arrays of a mesh and what follows from them alone, all that its preparation reads."""
+"""`Surface`: the arrays of a mesh and what follows from them alone, which is all that its preparation
+reads."""
 
 from __future__ import annotations
 

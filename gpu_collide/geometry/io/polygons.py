@@ -1,4 +1,4 @@
-"""Polygons as OBJ, OFF and PLY files hold them, before anything is cut into triangles.
+"""Polygons as OBJ, OFF and PLY files hold them, before any triangulation.
 
 Each reader returns the vertices (n, 3) of the file and its faces as loops of vertex numbers, both in the
 order of the file: CSR ``start`` (m + 1,) and ``corners`` (L,), int64; and what the part of each face is

@@ -1,1 +1,1 @@
-"""The mesh: its arrays, measures, parts, and what making it found out."""
+"""The mesh: its arrays, measures, parts, and what its construction found."""

@@ -1,4 +1,4 @@
-"""The parts of a scene, as trimesh reads it from a file, as one mesh."""
+"""The parts of a scene that trimesh read from a file, joined into one mesh."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parts are called that faces, edges and vertices of a mesh belong to."""
+"""Names of the parts that faces, edges and vertices of a mesh belong to."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The argument ``merge_coplanar`` of meshes: what it may be, how flat faces have to be for it, which of the
-caller's faces each merged one is made of."""
+"""The argument `merge_coplanar` of meshes: its values, how flat faces have to be for it, and which of the
+caller's faces each merged one consists of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Mesh`: the shape of a body, with everything about its neighbourhoods worked out once."""
+"""`Mesh`: the shape of a body, with its adjacency computed once."""
 
 from __future__ import annotations
 

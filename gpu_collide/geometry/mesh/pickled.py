@@ -1,4 +1,4 @@
-"""Meshes in pickles: what makes a mesh travels, and one process has each mesh once.
+"""Meshes in pickles: only what defines a mesh is pickled, and a process has each mesh once.
 
 A pickle holds vertices, loops and what of the caller's they are from, some 25 bytes a triangle. All else is
 made again and never read from a pickle: what kernels index by is the library's own. Out of a pickle comes the

@@ -1,1 +1,1 @@
-"""What queries need of a mesh beside its own arrays, made once."""
+"""The data that queries need of a mesh beside its own arrays, prepared once."""

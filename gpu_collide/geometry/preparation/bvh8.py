@@ -1,4 +1,4 @@
-"""Trees with eight children a node over boxes (``kernels/sweep/gc_wide.h``).
+"""Trees with eight children per node over boxes (``kernels/sweep/gc_bvh8.h``).
 
 Boxes come in an order in which neighbours are near each other; a leaf is some of them in a row.
 """
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
 
-__all__ = ["LEAF", "WIDE", "Bvh8", "build_bvh8", "widened"]
+__all__ = ["LEAF", "WIDE", "Bvh8", "build_bvh8", "outwards", "widened"]
 
 #: Children of a node, and most boxes of a leaf.
 WIDE, LEAF = 8, 3
@@ -74,11 +74,15 @@ def build_bvh8(boxes: Array) -> Bvh8:
 def widened(boxes: Array, dtype: DTypeLike) -> Array:
     """Boxes (nodes, 6, 8) in `dtype`, not smaller than they were; those inside out remain so."""
     most = np.finfo(dtype).max
-    low, high = np.clip(boxes[:, :3], -most, most), np.clip(boxes[:, 3:], -most, most)
-    out = np.concatenate([low, high], axis=1).astype(dtype)
-    if out.dtype == np.float64:
+    return outwards(np.clip(boxes, -most, most), dtype)
+
+
+def outwards(boxes: Array, dtype: DTypeLike) -> Array:
+    """Boxes, low and high ends along axis 1, in `dtype`, not smaller than they were."""
+    out = boxes.astype(dtype)
+    if out.dtype == boxes.dtype:
         return out
-    inf = out.dtype.type(np.inf)
-    np.copyto(out[:, :3], np.nextafter(out[:, :3], -inf), where=out[:, :3] > low)
-    np.copyto(out[:, 3:], np.nextafter(out[:, 3:], inf), where=out[:, 3:] < high)
+    inf, low, high = out.dtype.type(np.inf), out[:, :3], out[:, 3:]
+    np.copyto(low, np.nextafter(low, -inf), where=low > boxes[:, :3])
+    np.copyto(high, np.nextafter(high, inf), where=high < boxes[:, 3:])
     return out

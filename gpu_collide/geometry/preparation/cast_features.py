@@ -1,7 +1,8 @@
-"""What spheres are swept against: faces, edges and vertices of a mesh in the order of its tree of faces.
+"""The features that spheres are swept against: faces, edges and vertices of a mesh in the order of its tree
+of faces.
 
 Each edge and each vertex belongs to one face, the first of its faces in the tree, so that a walk over the
-tree sees it once (``kernels/sweep/gc_ground.h``). All of them are there: what folds inwards is touched by
+tree sees it once (``kernels/sweep/gc_cast_mesh.h``). All of them are there: what folds inwards is touched by
 what starts beneath it.
 """
 
@@ -63,7 +64,7 @@ class CastFeatures:
 
 
 def make_cast_features(mesh: Surface, tree: FaceTree, scale: float) -> CastFeatures:
-    """`Ground` of a mesh in the order of its tree; `scale` is a power of two."""
+    """`CastFeatures` of a mesh in the order of its tree; `scale` is a power of two."""
     points, order = (mesh.vertices - mesh.center) / scale, tree.order.astype(np.int64)
     place = np.empty(len(order), np.int64)  # of each face in the tree
     place[order] = np.arange(len(order))

@@ -1,4 +1,5 @@
-"""What may touch first: the colliding vertices and edges of a mesh, in the order of the tree of its faces.
+"""The features that may touch first: colliding vertices and edges of a mesh, in the order of the tree of
+its faces.
 
 An edge at which the surface folds inwards, or does not fold at all, can never touch another body before
 something else does, and neither can a vertex all of whose edges are so (van Waveren, "Robust continuous
@@ -90,7 +91,7 @@ class CollidableFeatures:
 
 
 def make_collidable_features(mesh: Surface, tree: FaceTree) -> CollidableFeatures:
-    """`Wedges` of a mesh in the order of its tree."""
+    """`CollidableFeatures` of a mesh in the order of its tree."""
     points, order = mesh.vertices - mesh.center, tree.order.astype(np.int64)
     place = np.empty(len(order), np.int64)  # of each face in the tree
     place[order] = np.arange(len(order))

@@ -1,4 +1,5 @@
-"""How far a contact normal may lie off the normal of a face, at any feature of it, if the contact is proper.
+"""How far a contact normal may deviate from the normal of a face, at any of its features, if the contact is
+proper.
 
 For each face a *double cone* about its normal: it holds the line of every contact normal at which the face,
 an edge of it or a vertex of it can make a contact of properness ``GC_CONE_PROPERNESS`` or more. Nodes of the

@@ -1,4 +1,4 @@
-"""The order of the leaves of a tree that cuts each node where it is longest (``m04_order``;
+"""The order of the leaves of a tree that divides each node along its longest side (`m04_order`;
 docs/decisions/0082)."""
 
 from __future__ import annotations

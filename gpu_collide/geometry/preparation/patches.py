@@ -1,4 +1,4 @@
-"""Patches: a large mesh cut into small ones, so that a pair looks only at what comes near.
+"""Patches: a large mesh divided into small ones, so that a pair reads only what comes near.
 
 A patch is a run of faces in the leaf order of the mesh's bounding-volume tree, with the vertices and edges of
 those faces, numbered anew and laid out like a mesh of its own (``kernels/common/gc_types.h``); tables lead

@@ -1,4 +1,5 @@
-"""What queries need of a mesh beside its own arrays: made when first asked for, once, and gone with the mesh.
+"""The data that queries need of a mesh beside its own arrays: prepared on first use, once, and freed with
+the mesh.
 
 All of it depends on the mesh alone, on no backend, so that several of them, and every combination of meshes,
 share it. `gpu_collide.pipeline.mesh_tables.tables` joins it for the meshes of a query.
@@ -140,16 +141,14 @@ def _tree_of(mesh: Surface) -> FaceTree:
 
 
 def collidable_features_of(mesh: Surface) -> CollidableFeatures:
-    """`gpu_collide.geometry.preparation.collidable_features.Wedges` of a mesh, in the order of its tree."""
-    return _stores.get(mesh, "wedges", lambda: make_collidable_features(mesh, _tree_of(mesh)))
+    """`CollidableFeatures` of a mesh, in the order of its tree."""
+    return _stores.get(mesh, "collidable_features", lambda: make_collidable_features(mesh, _tree_of(mesh)))
 
 
 def cast_features_of(mesh: Surface) -> CastFeatures:
-    """`gpu_collide.geometry.preparation.cast_features.Ground` of a mesh, in the order of its tree; lengths
-    over its power of
-    two."""
+    """`CastFeatures` of a mesh, in the order of its tree; lengths over its power of two."""
     return _stores.get(
-        mesh, "ground", lambda: make_cast_features(mesh, _tree_of(mesh), float(measures_of(mesh)[4]))
+        mesh, "cast_features", lambda: make_cast_features(mesh, _tree_of(mesh), float(measures_of(mesh)[4]))
     )
 
 

@@ -1,4 +1,4 @@
-"""What an overlap test needs of a mesh: its components, which of them are closed, and how its vertices
+"""The data of a mesh for overlap tests: its components, which of them are closed, and how its vertices
 shrink.
 
 A component is what edges join. A closed one, whose edges all have as many faces on their left as on their

@@ -1,1 +1,1 @@
-"""Corners, polygons and coplanar faces put in order."""
+"""Repair of corners, polygons and coplanar faces."""

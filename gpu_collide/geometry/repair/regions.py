@@ -1,4 +1,4 @@
-"""Regions of one plane, seen along it: their outlines, and convex polygons that cover them.
+"""Regions of one plane, viewed along its normal: their outlines, and convex polygons that cover them.
 
 Everything here goes face by face, on plain lists; `gpu_collide.geometry.repair.merge` finds the regions.
 """

@@ -1,4 +1,4 @@
-"""Polygons cut into triangles: quads, and convex polygons of few corners, many at once; others one by one, by
+"""Triangulation of polygons: quads, and convex polygons of few corners, in bulk; others one by one, by
 `ears`.
 
 Lengths are relative to the mesh's size (its bounding radius).

@@ -251,6 +251,8 @@ def search(run, bodies, rules, *, everything=False, own=False, tree=None, most=N
         rules.possible(tree.valid, tree.still), refitted=refitted, seconds_build=time.perf_counter() - built,
     )  # fmt: skip
     bounds = "NONE" if everything else "SWEPT" if own else "SCREW"
-    found = Search(tree, int(run.c[f"GC_BOUNDS_{bounds}"]), report).count(most, tree.pairs_before if refitted else None)
+    found = Search(tree, int(run.c[f"GC_BOUNDS_{bounds}"]), report).count(
+        most, tree.pairs_before if refitted else None
+    )
     tree.pairs_before = found.total if found.complete else None
     return found

@@ -1,10 +1,12 @@
-"""The trees of the broad phase: stages b01 (bounds), b02 (order of the leaves) and b03 (boxes of the nodes).
+"""The trees of the broad phase: stages b01 (bounds), b02 (order of the leaves) and b03 (boxes of the
+nodes).
 
 The layout of the nodes, and how kernels walk over them, is in ``kernels/tree/gc_bvh.h``.
 """
 
 from __future__ import annotations
 
+import operator
 import weakref
 
 import numpy as np
@@ -166,13 +168,13 @@ class BodyTree:
         """Bytes that it holds."""
         held = [
             *self._buffers.values(),
-            *(made for _, made in self._ints_of.values()),
+            *map(operator.itemgetter(1), self._ints_of.values()),
             self.valid,
             self.still,
         ]
         if self.n_bodies:
             held += [self.segments, self.order, self.ranks]
-        return sum(x.nbytes for x in held)
+        return sum(map(operator.attrgetter("nbytes"), held))
 
     def buffer(self, name, size, dtype):
         """A buffer that is kept from step to step."""
@@ -217,7 +219,9 @@ class BodyTree:
             placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes), run.real)
         bounds = self.buffer("bounds", n * self.bound_stride, run.real)
         boxes = self.buffer("boxes", n * 6, run.real)
-        run.launch_noted("b01_bodies", n, self._spins(bodies), placed, n=n, bounds_out=bounds, boxes_out=boxes)
+        run.launch_noted(
+            "b01_bodies", n, self._spins(bodies), placed, n=n, bounds_out=bounds, boxes_out=boxes
+        )
         return bounds, boxes
 
     def _spins(self, bodies):

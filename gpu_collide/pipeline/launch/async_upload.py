@@ -1,5 +1,5 @@
-"""Poses and pairs of a query on a GPU, from where they are: those on the host arrive piece by piece, while
-the piece before is worked on."""
+"""Poses and pairs of a query on a GPU: those on the host are uploaded in pieces, each while the piece
+before is computed."""
 
 from __future__ import annotations
 

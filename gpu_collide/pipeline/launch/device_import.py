@@ -14,7 +14,7 @@ __all__ = ["TAKEN", "DeviceImport"]
 
 #: Small arrays that queries have in common, kept on a backend: so many, of so many bytes at most.
 MOST_KEPT, MOST_BYTES = 64, 1 << 20
-#: What `g06_casts` and `g07_landed` take of a query beside what the stages do.
+#: What `g06_casts` and `g07_results` take of a query beside what the stages do.
 TAKEN = (6 + 3 + 4 + 7) * 8 + 16
 
 
@@ -39,7 +39,7 @@ class DeviceImport:
         self._double = Launcher(
             self.be, "mixed", 0
         )  # what is taken over and told is float64 in every precision
-        self._double.build("landing")
+        self._double.build("device_queries")
         self._shift = dict(zip(("shift_x", "shift_y", "shift_z"), world.shift.tolist(), strict=True))
         self._wrong = self.be.zeros(1, np.int32)
         self._none = {

@@ -1,4 +1,4 @@
-"""What all methods launch with: a `Run` on one backend, and the `Room` that its buffers have.
+"""What all methods launch with: a `Launcher` on one backend, and the `MemoryBudget` of its buffers.
 
 Sizes are counted, scanned, then filled. Where a count is only known after a launch, the launch goes into a
 buffer of guessed size, says how much it needed, and is repeated if that was more: nothing is dropped. What
@@ -369,15 +369,20 @@ class Launcher:
         self.backend.synchronize()
         self.spent(name, begun)
 
-    def launch_bound(self, bound, name, n, /):
-        """`launch_noted` with arguments that were bound before (`Backend.bind`) to the kernel `name`."""
-        noted, begun = self.backend.kind == "cuda", time.perf_counter()
-        before = self.backend.mark() if noted else None
-        bound.launch_items(n)
+    def launch_bound(self, bound, name, n, small=False):
+        """`launch_noted` with arguments that were bound before (`Backend.bind`) to the kernel `name`; with
+        `small` as `launch_small`."""
+        be = self.backend
+        noted, begun = be.kind == "cuda", time.perf_counter()
+        before = be.mark() if noted else None
+        if small:
+            bound.launch_groups(n, be.small_group_size)
+        else:
+            bound.launch_items(n)
         if noted:
-            self._marks.append((name, before, self.backend.mark()))
+            self._marks.append((name, before, be.mark()))
             return
-        self.backend.synchronize()
+        be.synchronize()
         self.spent(name, begun)
 
     def spent(self, stage, begun):

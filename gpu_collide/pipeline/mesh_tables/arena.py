@@ -1,4 +1,4 @@
-"""Tables of large meshes in common buffers: each lies there once, whatever meshes it is asked for with."""
+"""Tables of large meshes in shared buffers: each is stored once, whatever other meshes it is used with."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 """Tables of what spheres are swept against: meshes, bodies with their motion, and the tree over them
-(``kernels/sweep/gc_ground.h``)."""
+(``kernels/sweep/gc_cast_mesh.h``)."""
 
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,15 +12,13 @@ from gpu_collide.bodies.casts import turning
 from gpu_collide.bodies.quaternion import rotate, turn_vector
 from gpu_collide.geometry.preparation import morton, prepared
 from gpu_collide.geometry.preparation.bvh8 import WIDE, build_bvh8, widened
-from gpu_collide.pipeline.mesh_tables.tables import MeshSets
+from gpu_collide.pipeline.mesh_tables.flat import Flat, Placed
+from gpu_collide.pipeline.mesh_tables.tables import sets_of
 
-__all__ = [
-    "CastTables", "Obstacles", "build_cast_tables", "cast_tables_for", "key_bits", "motions_for", "obstacles",
-    "obstacles_for",
-]  # fmt: skip
+__all__ = ["build_cast_tables", "cast_tables_for", "key_bits", "motions_for", "obstacles", "obstacles_for"]
 
 HEAD, SIZE, OBSTACLE, OBSTACLE_INT, COURSE = (
-    sources.record(name) for name in ("ground", "ground_size", "obstacle", "obstacle_int", "cast_scene")
+    sources.record(name) for name in ("cast_mesh", "cast_mesh_size", "obstacle", "obstacle_int", "cast_scene")
 )
 #: Bodies without borders: those that turn are looked at always.
 FAR = 1e30
@@ -31,93 +28,33 @@ BITS = 21
 CELLS, KEY_BITS = 1024, 30
 
 
-@dataclass(frozen=True)
-class CastTables:
-    """Device buffers of all meshes.
-
-    Attributes
-    ----------
-    buffers : dict
-        By the names of kernel arguments.
-    nbytes : int
-    """
-
-    buffers: dict
-    nbytes: int
-
-
-@dataclass(frozen=True)
-class Obstacles:
-    """Device buffers of the bodies of a world.
-
-    Attributes
-    ----------
-    buffers : dict
-        By the names of kernel arguments.
-    shift : (3,) float64
-        What positions count from.
-    nbytes : int
-    """
-
-    buffers: dict
-    shift: np.ndarray
-    nbytes: int
-
-
 def build_cast_tables(meshes, backend, precision):
-    """`CastTables` of meshes."""
+    """`Placed` tables of meshes."""
     real, raster = declarations.dtypes(precision)
-    heads = np.zeros((len(meshes), HEAD.stride), np.int64)
+    heads = np.zeros((len(meshes), HEAD.stride), np.int32)
     sizes = np.zeros((len(meshes), SIZE.stride))
-    ints, reals, nodes, at_int, at_real, at_node = [], [], [], 0, 0, 0
+    ints, reals, nodes = Flat(np.int32), Flat(real), Flat(raster)
     for mesh, head, size in zip(meshes, heads, sizes, strict=True):
         g, measures = prepared.cast_features_of(mesh), prepared.measures_of(mesh)
         head[HEAD["two_sided"]], head[HEAD["faces"]] = mesh.two_sided, len(g.source)
-        tables: dict = {
+        ints.add(head, HEAD, {
             "face": g.faces, "source": g.source, "edge": g.edges, "vertex": g.vertices, "around": g.around,
             "kid": g.tree.kids,
-        }  # fmt: skip
-        for name, array in tables.items():
-            head[HEAD[name]], at_int = at_int, at_int + array.size
-            ints.append(array.reshape(-1))
-        tables = {"loop": g.loops, "side": g.sides, "tip": g.tips}
-        for name, array in tables.items():
-            head[HEAD[name]], at_real = at_real, at_real + array.size
-            reals.append(array.reshape(-1))
-        head[HEAD["node"]], at_node = at_node, at_node + g.tree.boxes.size
-        nodes.append(widened(g.tree.boxes, raster).reshape(-1))
+        })  # fmt: skip
+        reals.add(head, HEAD, {"loop": g.loops, "side": g.sides, "tip": g.tips})
+        nodes.add(head, HEAD, {"node": widened(g.tree.boxes, raster)})
         size[SIZE["centre"]], size[SIZE["scale"]], size[SIZE["shrink"]] = (
             measures[:3], measures[4], 1.0 / measures[4],
         )  # fmt: skip
         size[SIZE["low"]], size[SIZE["high"]] = g.low, g.high
-    if max(at_int, at_real, at_node) >= 2**31:
-        raise ValueError(
-            f"meshes: expected tables below 2**31 entries in all, got {max(at_int, at_real, at_node)}"
-        )
-    host = {
-        "heads_in": heads.astype(np.int32),
-        "sizes_in": sizes.astype(real),
-        "ints_in": np.concatenate(ints).astype(np.int32),
-        "reals_in": np.concatenate(reals).astype(real),
-        "nodes_in": np.concatenate(nodes),
-    }
-    return CastTables(*_placed(host, backend))
-
-
-class _CastTableSets(MeshSets):
-    """The last sets of meshes whose grounds one backend was asked for."""
-
-    def make(self, entry, meshes, backend, precision, near):
-        entry.tables = grounds = build_cast_tables(meshes, backend, precision)
-        return grounds
+    host = {"heads_in": heads, "sizes_in": sizes.astype(real), "ints_in": ints.joined(),
+            "reals_in": reals.joined(), "nodes_in": nodes.joined()}  # fmt: skip
+    return Placed.of(host, backend)
 
 
 def cast_tables_for(meshes, backend, precision):
-    """`build_grounds`, kept for the last few sets of meshes, as `tables_for` keeps tables."""
-    sets = backend.kept.get("grounds")
-    if sets is None:
-        sets = backend.kept.setdefault("grounds", _CastTableSets())
-    return sets.get(meshes, backend, precision, False)
+    """`build_cast_tables`, kept for the last few sets of meshes, as `tables_for` keeps tables."""
+    return sets_of(backend, "cast tables", build_cast_tables).get(meshes, backend, precision)
 
 
 def _normalised(rows):
@@ -132,11 +69,11 @@ def _normalised(rows):
 
 
 def obstacles(bodies, backend, precision):
-    """`Obstacles` of bodies; those whose poses are none are not there."""
+    """`Placed` tables of bodies, of which those whose poses are none are not there; `more`: what positions
+    count from."""
     real, raster = declarations.dtypes(precision)
-    valid = np.flatnonzero(bodies.start.valid & bodies.end.valid)
-    start = np.where((bodies.start.valid & bodies.end.valid)[:, None], bodies.start.position, 0.0)
-    end = np.where((bodies.start.valid & bodies.end.valid)[:, None], bodies.end.position, 0.0)
+    valid = np.flatnonzero(bodies.valid)
+    start, end = (np.where(bodies.valid[:, None], x.position, 0.0) for x in (bodies.start, bodies.end))
     quat, quat_end = bodies.start.unit_wxyz, bodies.end.unit_wxyz
     turns = turning(bodies)
     boxes = _boxes(bodies, start, end, turns)[valid]
@@ -178,8 +115,7 @@ def obstacles(bodies, backend, precision):
         "cells_in": np.concatenate([*inner, per_length]).astype(real),
         "spread_in": spread,
     }
-    placed, nbytes = _placed(host, backend)
-    return Obstacles(placed, shift, nbytes)
+    return Placed.of(host, backend, shift)
 
 
 def obstacles_for(bodies, backend, precision):
@@ -215,12 +151,6 @@ def _kept_for(bodies, backend, what, make):
 def key_bits(backend):
     """Bits of the keys by which queries are put in order; a processor sorts 16 fastest."""
     return 16 if backend.serial_groups else KEY_BITS
-
-
-def _placed(host, backend):
-    """Buffers of arrays by name, and the bytes that they take."""
-    placed = {name: backend.to_device(array.reshape(-1), copy=False) for name, array in host.items()}
-    return placed, sum(array.nbytes for array in host.values())
 
 
 def _boxes(bodies, start, end, turns):

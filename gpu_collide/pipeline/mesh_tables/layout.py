@@ -1,4 +1,4 @@
-"""What one mesh brings into the tables that kernels index, and the tables of several meshes put together.
+"""The tables of one mesh that kernels read, and the joined tables of several meshes.
 
 The layout is that of ``kernels/common/gc_types.h``: one header per part, whose entries say where its share of
 each table begins. Parts are the whole meshes, in their order, and behind them their patches, if the query

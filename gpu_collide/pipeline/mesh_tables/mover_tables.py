@@ -1,48 +1,28 @@
-"""Form tables: what of each mesh may touch, as the kernels for movers read it
+"""Tables of the features that may touch in each mesh, as the kernels for movers read them
 (``kernels/pluecker/gc_form.h``)."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from gpu_collide.backends import declarations, sources
 from gpu_collide.geometry.preparation import prepared
+from gpu_collide.geometry.preparation.bvh8 import outwards
 from gpu_collide.geometry.preparation.collidable_features import POINT
 from gpu_collide.pipeline.broad_phase.trees import mesh_bounds
-from gpu_collide.pipeline.mesh_tables.tables import MeshSets
+from gpu_collide.pipeline.mesh_tables.flat import Flat, Placed
+from gpu_collide.pipeline.mesh_tables.tables import sets_of
 
-__all__ = ["MoverTables", "build_mover_tables", "mover_tables_for", "point_tables"]
+__all__ = ["build_mover_tables", "mover_tables_for", "of_movers", "point_tables"]
 
 FORM = sources.record("form")
-
-
-@dataclass(frozen=True)
-class MoverTables:
-    """Device buffers of all meshes.
-
-    Attributes
-    ----------
-    buffers : dict
-        ``forms_in``, ``sizes_in``, ``ints_in``, ``reals_in``, ``form_nodes_in``.
-    vertices : int
-        Most vertices of a mesh.
-    nbytes : int
-    """
-
-    buffers: dict
-    vertices: int
-    nbytes: int
-
-    def of_movers(self):
-        """The buffers by the names that they have as those of the movers."""
-        names = ("mover_forms_in", "mover_sizes_in", "mover_ints_in", "mover_reals_in", "mover_nodes_in")
-        return dict(zip(names, self.buffers.values(), strict=True))
+#: The arguments of the obstacles' tables, and of the movers'.
+NAMES = {"forms_in": "mover_forms_in", "sizes_in": "mover_sizes_in", "ints_in": "mover_ints_in",
+         "reals_in": "mover_reals_in", "form_nodes_in": "mover_nodes_in"}  # fmt: skip
 
 
 def build_mover_tables(meshes, backend, precision):
-    """`MoverTables` of meshes."""
+    """`Placed` tables of meshes; `more`: the most vertices of a mesh."""
     forms = [
         (prepared.collidable_features_of(m), m.vertices - m.center, size, m.two_sided)
         for m, size in zip(meshes, mesh_bounds(meshes), strict=True)
@@ -50,77 +30,35 @@ def build_mover_tables(meshes, backend, precision):
     return _joined(forms, backend, precision)
 
 
-class _MoverTableSets(MeshSets):
-    """The last sets of meshes whose forms one backend was asked for."""
-
-    def make(self, entry, meshes, backend, precision, near):
-        entry.tables = forms = build_mover_tables(meshes, backend, precision)
-        return forms
-
-
 def mover_tables_for(meshes, backend, precision):
-    """`build_forms`, kept for the last few sets of meshes, as `tables_for` keeps tables."""
-    sets = backend.kept.get("forms")
-    if sets is None:
-        sets = backend.kept.setdefault("forms", _MoverTableSets())
-    return sets.get(meshes, backend, precision, False)
+    """`build_mover_tables`, kept for the last few sets of meshes, as `tables_for` keeps tables."""
+    return sets_of(backend, "mover tables", build_mover_tables).get(meshes, backend, precision)
 
 
 def point_tables(backend, precision):
-    """`MoverTables` of a single point."""
+    """Tables of a single point."""
     return _joined([(POINT, np.zeros((1, 3)), np.zeros(7), False)], backend, precision)
+
+
+def of_movers(tables):
+    """The buffers by the names that they have as those of the movers."""
+    return {own: tables.buffers[name] for name, own in NAMES.items()}
 
 
 def _joined(forms, backend, precision):
     """Tables of forms: wedges, vertices, centre and size, two-sided."""
     real, raster = declarations.dtypes(precision)
-    heads = np.zeros((len(forms), FORM.stride), np.int64)
-    ints, reals, nodes, at_int, at_real, at_node = [], [], [], 0, 0, 0
+    heads = np.zeros((len(forms), FORM.stride), np.int32)
+    ints, reals, nodes = Flat(np.int32), Flat(real), Flat(raster)
     for head, (w, places, _, two_sided) in zip(heads, forms, strict=True):
         head[FORM["faces"]], head[FORM["height"]] = len(w.source), w.height
         head[FORM["vertices"]], head[FORM["two_sided"]] = len(places), two_sided
-        tables = {
-            "face": w.faces,
-            "source": w.source,
-            "corner": w.corners,
-            "across": w.across,
-            "edge": w.edges,
-            "vertex": w.vertices,
-            "border": w.borders,
-            "fan": w.fans,
-            "spoke": w.spokes,
-        }
-        for name, array in tables.items():
-            head[FORM[name]], at_int = at_int, at_int + array.size
-            ints.append(array.reshape(-1))
-        for name, array in {"plane": w.planes, "wedge": w.normals, "place": places}.items():
-            head[FORM[name]], at_real = at_real, at_real + array.size
-            reals.append(array.reshape(-1))
-        head[FORM["node"]], at_node = at_node, at_node + w.nodes.size
-        nodes.append(_outwards(w.nodes, raster).reshape(-1))
-    if max(at_int, at_real, at_node) >= 2**31:
-        raise ValueError(
-            f"meshes: expected tables below 2**31 entries in all, got {max(at_int, at_real, at_node)}"
-        )
-    host = {
-        "forms_in": heads.astype(np.int32),
-        "sizes_in": np.array([f[2] for f in forms], real),
-        "ints_in": np.concatenate(ints),
-        "reals_in": np.concatenate(reals).astype(real),
-        "form_nodes_in": np.concatenate(nodes),
-    }
-    buffers = {name: backend.to_device(array.reshape(-1), copy=False) for name, array in host.items()}
-    vertices = max(len(f[1]) for f in forms)
-    return MoverTables(buffers, vertices, sum(array.nbytes for array in host.values()))
-
-
-def _outwards(boxes, dtype):
-    """Boxes in `dtype`, not smaller than they were."""
-    out = boxes.astype(dtype)
-    if out.dtype == boxes.dtype:
-        return out
-    low, high = out[:, :3], out[:, 3:]
-    inf = out.dtype.type(np.inf)
-    np.copyto(low, np.nextafter(low, -inf), where=low > boxes[:, :3])
-    np.copyto(high, np.nextafter(high, inf), where=high < boxes[:, 3:])
-    return out
+        ints.add(head, FORM, {
+            "face": w.faces, "source": w.source, "corner": w.corners, "across": w.across, "edge": w.edges,
+            "vertex": w.vertices, "border": w.borders, "fan": w.fans, "spoke": w.spokes,
+        })  # fmt: skip
+        reals.add(head, FORM, {"plane": w.planes, "wedge": w.normals, "place": places})
+        nodes.add(head, FORM, {"node": outwards(w.nodes, raster)})
+    sizes = np.array([f[2] for f in forms], real)
+    arrays = heads, sizes, ints.joined(), reals.joined(), nodes.joined()
+    return Placed.of(dict(zip(NAMES, arrays, strict=True)), backend, max(len(f[1]) for f in forms))

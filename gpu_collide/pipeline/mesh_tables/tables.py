@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 import weakref
 from collections import defaultdict
@@ -22,7 +23,7 @@ from gpu_collide.pipeline.mesh_tables.layout import (
     sizes_of,
 )
 
-__all__ = ["MeshSets", "build_tables", "short_edges", "tables_for"]
+__all__ = ["MeshSets", "build_tables", "sets_of", "short_edges", "tables_for"]
 
 #: Sets of meshes whose tables are kept on a backend, and the bytes beyond which only a few are.
 MOST_SETS, FEW_SETS, MOST_BYTES = 32, 4, 1 << 28
@@ -71,16 +72,17 @@ class _Set:
 
     def holds(self, meshes):
         """Is it these very meshes, not later ones of the same ids?"""
-        return all(ref() is mesh for ref, mesh in zip(self.meshes, meshes, strict=True))
+        return all(map(operator.is_, [ref() for ref in self.meshes], meshes))
 
 
 class MeshSets:
-    """The last sets of meshes that one backend was asked for; goes with the backend.
+    """The tables of the last sets of meshes that were used on one backend; freed with the backend.
 
-    What is kept of a set is its tables, or what a class made from this one has `make` make.
+    What is kept of a set is its tables, or what ``build(meshes, backend, precision)`` makes, if it is given.
     """
 
-    def __init__(self):
+    def __init__(self, build=None):
+        self._build = build
         self._sets, self._shelves = {}, {}
         self._after_fork()
         renew_after_fork(self)
@@ -91,7 +93,7 @@ class MeshSets:
         for entry in self._sets.values():
             entry.lock = threading.Lock()
 
-    def get(self, meshes, backend, precision, near):
+    def get(self, meshes, backend, precision, near=False):
         key = (tuple(map(id, meshes)), precision, near)
         with self._lock:
             entry = self._sets.pop(key, None)
@@ -102,12 +104,15 @@ class MeshSets:
             # the caller holds the meshes, so nothing drops the tables meanwhile
             if entry.tables is not None:
                 return entry.tables
-            tables = self.make(entry, meshes, backend, precision, near)
+            if self._build is None:
+                tables = self._make(entry, meshes, backend, precision, near)
+            else:
+                entry.tables = tables = self._build(meshes, backend, precision)
         with self._lock:
             self._trim()
         return tables
 
-    def make(self, entry, meshes, backend, precision, near):
+    def _make(self, entry, meshes, backend, precision, near):
         """Tables of a set, which they are kept with from now on."""
         if max(len(mesh.face_planes) for mesh in meshes) <= FEW_FACES:
             entry.tables = tables = build_tables(meshes, backend, precision, near)
@@ -164,10 +169,13 @@ def tables_for(meshes, backend, precision, near=False):
     -------
     MeshTables
     """
-    sets = backend.kept.get("tables")
-    if sets is None:
-        sets = backend.kept.setdefault("tables", MeshSets())
-    return sets.get(meshes, backend, precision, near)
+    return sets_of(backend, "tables").get(meshes, backend, precision, near)
+
+
+def sets_of(backend, name, build=None):
+    """The `MeshSets` of this name on a backend."""
+    sets = backend.kept.get(name)
+    return backend.kept.setdefault(name, MeshSets(build)) if sets is None else sets
 
 
 def short_edges(meshes, shape_a, shape_b):

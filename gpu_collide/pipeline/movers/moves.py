@@ -7,15 +7,15 @@ are launched one after the other; nothing comes to the host in between.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.device_scene import DeviceScene
-from gpu_collide.pipeline.launch.world_query import WorldQuery
-from gpu_collide.pipeline.mesh_tables.mover_tables import mover_tables_for, point_tables
+from gpu_collide.pipeline.launch.world_query import REAL, Stage, WorldQuery
+from gpu_collide.pipeline.mesh_tables.mover_tables import mover_tables_for, of_movers, point_tables
 
 __all__ = ["MoverQuery", "MoverWorld"]
 
@@ -26,54 +26,43 @@ FOUND, FOUND_INT, MOVER, POINT, POINT_REAL = (
 MOST_KEPT = 1024
 
 
+#: What becomes of a mover: at first, nothing.
+MOVED = Stage("p02_translate", {
+    "hit_out": (FOUND_INT.stride, np.int32), "fraction_out": (1, REAL), "point_out": (3, REAL),
+    "normal_out": (3, REAL), "parts_out": (1, np.int32), "reached_out": (3, REAL), "turned_out": (4, REAL),
+})  # fmt: skip
+_MOVER = [(name, MOVER[name]) for name in ("shape", "body", "own", "rank", "group", "mask")]
+_SKIP = MOVER["skip"]
+_FOUND = [(name, FOUND_INT[column]) for name, column in
+          (("kind", "kind"), ("feature_a", "a"), ("body", "body"), ("feature_b", "b"))]  # fmt: skip
+
+
 class MoverWorld(NamedTuple):
     """A still world on a backend.
 
     Attributes
     ----------
     buffers : dict
-        By the names of kernel arguments.
-    counts : dict
-        Numbers that go with them.
+        By the names of kernel arguments, with numbers that go with them.
     shift : (3,) float64
         What positions count from.
+    held : int
+        Bytes that it takes, where no scene keeps it.
+    tree : BodyTree
     """
 
     buffers: dict
-    counts: dict
     shift: np.ndarray
-
-
-class _Launch:
-    """Launches for some movers, one part of their motion after the other."""
-
-    def __init__(self, run, n, kept, bound):
-        self.run, self.n, self.kept, self.bound = run, n, kept, bound
-
-    def translate(self, way):
-        """Stage p02."""
-        self.run.launch_small("p02_translate", self.n, *self.bound, n_movers=self.n, n_kept=self.kept,
-                              way_in=self.run.to_device(way, self.run.real))  # fmt: skip
-
-    def rotate(self, turn, part, movers, shift):
-        """Stage p03, of those that turn."""
-        run = self.run
-        axis = run.to_device(turn.axis[part], run.real)
-        ints = mover_ints(movers, part, turn.turns)
-        run.launch_small(
-            "p03_rotate", self.n, *self.bound, n_movers=self.n, n_kept=self.kept,
-            about_itself=int(turn.pivot is None), mover_in=run.to_device(ints), axis_in=axis,
-            pivot_in=axis if turn.pivot is None else run.to_device(turn.pivot[part] - shift, run.real),
-            sine_in=run.to_device(turn.half[part], run.real),
-        )  # fmt: skip
+    held: int
+    tree: Any
 
 
 def mover_ints(movers, part, moves=True):
     """``mover_in`` of some movers, of which those move that do according to both."""
     ints = np.empty((part.stop - part.start, MOVER.stride), np.int32)
-    for name in ("shape", "body", "own", "rank", "group", "mask"):
-        ints[:, MOVER[name]] = getattr(movers, name)[part]
-    ints[:, MOVER["skip"]] = ~(movers.moves & moves)[part]
+    for name, column in _MOVER:
+        ints[:, column] = getattr(movers, name)[part]
+    ints[:, _SKIP] = ~(movers.moves & moves)[part]
     return ints
 
 
@@ -81,30 +70,38 @@ class MoverQuery(WorldQuery):
     """Launches on one backend; `gpu_collide.reference.pluecker.Reference` has the same verbs."""
 
     def world(self, bodies, rules, resident=None):
-        """`World` of bodies at their start; of a scene, if `resident` is what it keeps."""
+        """`MoverWorld` of bodies at their start; of a scene, if `resident` is what it keeps."""
+        last = self._world[1]
+        tree = last and (last.tree if resident is None else resident.kept.tree)
+        made = self._known(bodies, tree)
+        if made is None:
+            made = self._keep(bodies, self._made(bodies, rules, resident))
+        self.leave_room_beside(made.held if resident is None else resident.nbytes)
+        return made
+
+    def _made(self, bodies, rules, resident):
         run = self.run
         run.build("bvh")
         own = resident is None
         if own:
             resident = DeviceScene(self.backend, self.precision, bodies.meshes, bodies.shape)
         tree = resident.tree(bodies, rules)
-        forms = mover_tables_for(bodies.meshes, self.backend, self.precision) if own else resident.forms
+        tables = mover_tables_for(bodies.meshes, self.backend, self.precision) if own else resident.forms
         stands = resident.stands(bodies, tree)
-        held = resident.nbytes + (forms.nbytes if own else 0)
-        self.leave_room_beside(held)
         ignored = run.to_device(rules.ignore if len(rules.ignore) else np.zeros(1, np.int64))
-        buffers = {**forms.buffers, **stands, "leaves_in": tree.leaves, "leaf_ints_in": tree.leaf_ints,
-                   "crowds_in": tree.nodes, "ignored_in": ignored}  # fmt: skip
-        counts = {"n_leaves": tree.n, "n_bodies": len(bodies), "n_ignored": len(rules.ignore),
-                  "top": tree.levels.top}  # fmt: skip
-        return MoverWorld(buffers, counts | tree.origin_args(), tree.shift)
+        buffers = {
+            **tables.buffers, **stands, "leaves_in": tree.leaves, "leaf_ints_in": tree.leaf_ints,
+            "crowds_in": tree.nodes, "ignored_in": ignored, "n_leaves": tree.n, "n_bodies": len(bodies),
+            "n_ignored": len(rules.ignore), "top": tree.levels.top, **tree.origin_args(),
+        }  # fmt: skip
+        return MoverWorld(buffers, tree.shift, resident.nbytes + tables.nbytes, tree)
 
     def trace(self, world, movers, way, turns):
         """How far movers go: along `way`, then through the `turns`, until something stops them.
 
         Parameters
         ----------
-        world : World
+        world : MoverWorld
         movers : Movers
         way : (n, 3) float64 or None
         turns : sequence of Turn
@@ -118,27 +115,47 @@ class MoverQuery(WorldQuery):
         """
         n = len(movers.position)
         self.run.build(*["translate"] * (way is not None), *["rotate"] * bool(turns))
-        found = _results(n)
-        tables, vertices = self._tables(movers)
-        fixed = self._checked_scratch(n, vertices)
-        each = 64 + (30 + 8 * len(turns)) * self.run.real.itemsize
-        size = min(max(1, self.run.room.fits(each, held=fixed)), 1 << 20)
+        found = []
+        tables = self._tables(movers)
+        fixed = self._checked_scratch(n, tables.more)
 
         def some(at, stop):
-            part = slice(at, stop)
-            buffers, outputs = self._buffers(world, movers, part), self._outputs(world, movers, part)
-            scratch, kept = self._scratch(stop - at, vertices)
-            launch = _Launch(
-                self.run, stop - at, kept, (buffers, outputs, scratch, tables, world.buffers, world.counts)
-            )
+            part, k = slice(at, stop), stop - at
+            given = self._given(world, movers, part)
             if way is not None:
-                launch.translate(way[part])
+                given["way_in"] = self._flat(way[part])
+            piece = self.piece(MOVED, k, world.buffers, given, (way is None, id(tables)),
+                               self._begin(given, k))  # fmt: skip
+            if not piece.more:
+                piece.tables, piece.more = tables, self._scratch(k, tables)
+            if way is not None:
+                piece.launch(MOVED.kernel, k, True, n_movers=k)
             for turn in turns:
-                launch.rotate(turn, part, movers, world.shift)
-            self._read(world, outputs, part, found)
+                self._rotate(piece, turn, part, movers, world.shift)
+            found.append(self._read(world, piece))
 
+        each = 64 + (30 + 8 * len(turns)) * self.run.real.itemsize
+        size = min(max(1, self.run.room.fits(each, held=fixed)), 1 << 20)
         self.run.room.pieces(n, size, some)
-        return found
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            found = [
+                self._results(*self._begin(dict.fromkeys(("start_in", "turned_in"), np.zeros(0)), 0).values())
+            ]
+        return {name: np.concatenate([row[name] for row in found]) for name in found[0]}
+
+    def _rotate(self, piece, turn, part, movers, shift):
+        """Stage p03, of those that turn."""
+        run, n = self.run, part.stop - part.start
+        axis = run.to_device(turn.axis[part], run.real)
+        run.launch_small(
+            "p03_rotate", n, piece.given, piece.made, piece.more, piece.fixed, n_movers=n,
+            about_itself=int(turn.pivot is None), axis_in=axis,
+            mover_in=run.to_device(mover_ints(movers, part, turn.turns)),
+            pivot_in=axis if turn.pivot is None else run.to_device(turn.pivot[part] - shift, run.real),
+            sine_in=run.to_device(turn.half[part], run.real),
+        )  # fmt: skip
 
     def contacts(self, world, movers, distance):
         """All places where movers at rest are near something.
@@ -155,21 +172,20 @@ class MoverQuery(WorldQuery):
             ``mover``, ``kind``, ``feature_a``, ``body``, ``feature_b``, ``point``, ``normal``, ``distance``,
             in the order of the first five; of kind 0 bodies whose boxes come near.
         """
-        n, found = len(movers.position), []
-        tables, vertices = self._tables(movers)
-        fixed = self._checked_scratch(n, vertices)
+        n, found, tables = len(movers.position), [], self._tables(movers)
+        fixed = self._checked_scratch(n, tables.more)
         size = min(max(1, self.run.room.fits(64 + 10 * self.run.real.itemsize, held=fixed, share=2)), 1 << 18)
 
         def some(at, stop):
             part = slice(at, stop)
-            scratch, kept = self._scratch(stop - at, vertices)
-            bound = (self._buffers(world, movers, part), scratch, tables, world.buffers, world.counts)
-            found.append(self._points(bound, stop - at, kept, distance[part], at))
+            given = {name: self.run.to_device(x) for name, x in self._given(world, movers, part).items()}
+            bound = given, self._scratch(stop - at, tables), world.buffers
+            found.append(self._points(bound, stop - at, distance[part], at))
 
         self.run.room.pieces(n, size, some)
         return _in_order(found, world.shift)
 
-    def _points(self, bound, n, kept, distance, first):
+    def _points(self, bound, n, distance, first):
         """Stage p04 for `n` movers, of which the first one is number `first`: ints and reals of all
         points."""
         run, be = self.run, self.backend
@@ -181,9 +197,8 @@ class MoverQuery(WorldQuery):
                 be.empty(capacity * POINT_REAL.stride, run.real),
             )
             count = be.zeros(1, np.int32)
-            run.launch_small("p04_contacts", n, *bound, n_movers=n, n_kept=kept, capacity=capacity,
-                             distance_in=near, points_out=ints, places_out=reals,
-                             count_out=count)  # fmt: skip
+            run.launch_small("p04_contacts", n, *bound, n_movers=n, capacity=capacity, distance_in=near,
+                             points_out=ints, places_out=reals, count_out=count)  # fmt: skip
             return int(be.to_host(count)[0]), (ints, reals)
 
         each = POINT.stride * 4 + POINT_REAL.stride * run.real.itemsize
@@ -205,12 +220,10 @@ class MoverQuery(WorldQuery):
         return fixed
 
     def _tables(self, movers):
-        """Buffers of the movers' meshes, and the most vertices of one."""
+        """Tables of the movers' meshes."""
         if movers.meshes is None:
-            forms = point_tables(self.backend, self.precision)
-        else:
-            forms = mover_tables_for(movers.meshes, self.backend, self.precision)
-        return forms.of_movers(), forms.vertices
+            return point_tables(self.backend, self.precision)
+        return mover_tables_for(movers.meshes, self.backend, self.precision)
 
     def _scratch_bytes(self, vertices):
         """Bytes of what all groups together need for themselves."""
@@ -218,64 +231,56 @@ class MoverQuery(WorldQuery):
         each = 3 * min(vertices, MOST_KEPT) + FOUND.stride * size
         return groups * (each * self.run.real.itemsize + 4 * FOUND_INT.stride * size + 4)
 
-    def _scratch(self, n, vertices):
-        """Scratch for `n` movers, and how many vertices are kept in it."""
+    def _scratch(self, n, tables):
+        """Scratch for `n` movers, how many vertices are kept in it, and the tables of their meshes."""
         be, real = self.backend, self.run.real
         groups, size = self.run.grid_of_small(n)
-        kept = min(vertices, MOST_KEPT)
-        return {
+        kept = min(tables.more, MOST_KEPT)
+        return of_movers(tables) | {
+            "n_kept": kept,
             "kept_scratch": be.empty(groups * kept * 3, real),
             "found_scratch": be.empty(groups * size * FOUND.stride, real),
             "found_ints_scratch": be.empty(groups * size * FOUND_INT.stride, np.int32),
             "bound_scratch": be.empty(groups, np.int32),
-        }, kept
-
-    def _buffers(self, world, movers, part):
-        """What is known of some movers."""
-        run = self.run
-        return {
-            "mover_in": run.to_device(mover_ints(movers, part)),
-            "start_in": run.to_device(movers.position[part] - world.shift, run.real),
-            "turned_in": run.to_device(movers.quat[part], run.real),
-            "zone_in": run.to_device(np.column_stack((movers.zone, movers.doubt))[part], run.real),
         }
 
-    def _outputs(self, world, movers, part):
-        """What becomes of some movers: at first, nothing."""
-        be, n, real = self.backend, part.stop - part.start, self.run.real
+    def _flat(self, array):
+        return np.ascontiguousarray(array, self.run.real).reshape(-1)
+
+    def _given(self, world, movers, part):
+        """What is known of some movers, flat."""
         return {
-            "hit_out": be.fill(be.empty(n * FOUND_INT.stride, np.int32), 0),
-            "fraction_out": be.zeros(n, real),
-            "point_out": be.zeros(3 * n, real),
-            "normal_out": be.zeros(3 * n, real),
-            "reached_out": be.to_device((movers.position[part] - world.shift).astype(real).reshape(-1)),
-            "turned_out": be.to_device(movers.quat[part].astype(real).reshape(-1)),
-            "parts_out": be.zeros(n, np.int32),
+            "mover_in": mover_ints(movers, part).reshape(-1),
+            "start_in": self._flat(movers.position[part] - world.shift),
+            "turned_in": self._flat(movers.quat[part]),
+            "zone_in": self._flat(np.column_stack((movers.zone[part], movers.doubt[part]))),
         }
 
-    def _read(self, world, outputs, some, found):
-        """Results of some movers to the host."""
-        host = {name: self.backend.to_host(buffer) for name, buffer in outputs.items()}
-        hit = host["hit_out"].reshape(-1, FOUND_INT.stride)
-        found["turns"][some] = host["parts_out"]
-        found["quat"][some] = host["turned_out"].reshape(-1, 4)
-        for name, column in (("kind", "kind"), ("feature_a", "a"), ("body", "body"), ("feature_b", "b")):
-            found[name][some] = hit[:, FOUND_INT[column]]
-        found["fraction"][some] = host["fraction_out"]
-        for name, array in (("point", "point_out"), ("normal", "normal_out"), ("position", "reached_out")):
-            found[name][some] = host[array].reshape(-1, 3)
-        found["point"][some][found["kind"][some] > 0] += world.shift
-        found["position"][some] += world.shift
+    def _begin(self, given, n):
+        """What becomes of some movers before anything has: nothing."""
+        real = self.run.real
+        made = {name: np.zeros(n * width, real if of is REAL else of)
+                for name, (width, of) in MOVED.outs.items()}  # fmt: skip
+        return made | {"reached_out": given["start_in"], "turned_out": given["turned_in"]}
 
+    def _read(self, world, piece):
+        """Results of some movers on the host."""
+        found = self._results(*self.backend.to_hosts(piece.made.values()))
+        found["point"][found["kind"] > 0] += world.shift
+        found["position"] += world.shift
+        return found
 
-def _results(n):
-    """Arrays that are filled piece by piece."""
-    return {
-        "kind": np.zeros(n, np.uint8), "turns": np.zeros(n, np.int32), "fraction": np.ones(n),
-        "body": np.full(n, -1, np.int32), "feature_a": np.full(n, -1, np.int32),
-        "feature_b": np.full(n, -1, np.int32), "point": np.zeros((n, 3)), "normal": np.zeros((n, 3)),
-        "position": np.zeros((n, 3)), "quat": np.zeros((n, 4)),
-    }  # fmt: skip
+    def _results(self, hit, fraction, point, normal, parts, reached, turned):
+        """What launches wrote by the names of results, in arrays of their own."""
+        hit = hit.reshape(-1, FOUND_INT.stride)
+        found = {name: hit[:, column].copy() for name, column in _FOUND}
+        found |= {"kind": found["kind"].astype(np.uint8), "turns": parts.copy()}
+        reals = {"fraction": fraction, "point": point, "normal": normal, "position": reached, "quat": turned}
+        for name, array in reals.items():
+            found[name] = array.astype(np.float64)
+        for name, width in (("point", 3), ("normal", 3), ("position", 3), ("quat", 4)):
+            found[name] = found[name].reshape(-1, width)
+        return found
 
 
 def _in_order(found, shift):

@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from gpu_collide.backends import declarations
+
 __all__ = ["PROGRAM", "Primitives", "layout"]
 
 PROGRAM = "primitives"
@@ -74,7 +76,7 @@ class Primitives:
 
     def __init__(self, backend, precision):
         self.backend, self.module = backend, backend.module(PROGRAM, precision)
-        self.real = next(arg.dtype for arg in self.module["p01_lines"].args if arg.name == "a_in")
+        self.real = declarations.dtypes(precision)[0]
 
     def line(self, a, b):
         """Lines (.., 6) through points (.., 3)."""

@@ -1,4 +1,4 @@
-"""Contacts of all that was worked on at a time, assembled into the arrays of a result."""
+"""Contacts of all batches, assembled into the arrays of a result."""
 
 from __future__ import annotations
 

@@ -81,7 +81,8 @@ def write(x: Executor, hits: Entries) -> Written:
     x.launch_listed(solver("s08_place"), hits, hit_start_in=hit_start, cursor=cursor, order_out=order)
     kept, status, toi = x.empty(n, np.int32), x.empty(n, np.uint8), x.empty(n, x.run.real)
     x.launch(
-        solver("s08_resolve"), x.pairs, hits.given, hits.out, hit_start_in=hit_start, refine=REFINE[options.refine],
+        solver("s08_resolve"), x.pairs, hits.given, hits.out, hit_start_in=hit_start,
+        refine=REFINE[options.refine],
         first_only=int(options.first_only), order_out=order, kept_out=kept, status_out=status, toi_out=toi,
     )  # fmt: skip
     start = x.scan(kept)
@@ -90,9 +91,13 @@ def write(x: Executor, hits: Entries) -> Written:
         name: x.empty((max(total, 1), width) if width > 1 else max(total, 1), np.dtype(dtype or x.run.real))
         for name, (dtype, width) in FIELDS.items()
     }
+    # without a motion of their own bodies do not spin: what is not read is something that is there
+    unread = {"spins_in": x.buffers["valid_in"], "spin_in": x.buffers["start_position_in"]}
+    spins = {} if x.plan.pieces else unread
     if total:
         x.launch(
-            solver("s08_contacts"), x.pairs, hits.given, hit_start_in=hit_start, contact_start_in=start,
+            solver("s08_contacts"), x.pairs, hits.given, spins, hit_start_in=hit_start,
+            contact_start_in=start,
             order_in=order, first_pair=x.first, **{f"{name}_out": buffer for name, buffer in out.items()},
         )  # fmt: skip
     return Written(status, toi, start, total, out)

@@ -1,4 +1,4 @@
-"""What a query works with: what was prepared of its meshes, and what its tests settled."""
+"""The state of a query: what was prepared of its meshes, and which pairs its tests settled."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Query:
 
     Attributes
     ----------
-    run : Run
+    run : Launcher
     prepared : Prepared
     report : FilterReport or None
         What the tests before the narrow phase settled, if that is to be told.
@@ -108,7 +108,7 @@ class Query:
         """The text of the error if a pair alone is too large; `looks_near`: at near faces already."""
         room = self.run.room
         larger = looks_near or self.prepared.plan.options.candidates == "raster"
-        remedy = "pass a larger max_bytes" + ("" if larger else ", or features='near'")
+        remedy = "pass a larger max_bytes" + ("" if larger else ", or tuning=gc.Tuning(features='near')")
         return (
             f"max_bytes: expected room for pair {pair}, which needs at least {room.told(need)} bytes, got "
             f"{room.asked}; {remedy}"

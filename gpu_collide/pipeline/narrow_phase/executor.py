@@ -1,5 +1,5 @@
-"""What stages launch with. An executor runs what it is told, at once or once all is recorded; it never
-chooses."""
+"""The interface through which stages launch. An executor runs what it is told, at once or once all is
+recorded; it never chooses."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class Executor(ABC):
     ----------
     reads : bool
         Are counts read between launches, so that all that comes behind has its size?
-    run : Run
+    run : Launcher
     plan : Plan
     tables : MeshTables
     pairs : Span

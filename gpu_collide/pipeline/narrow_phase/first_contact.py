@@ -1,4 +1,4 @@
-"""First contacts of large meshes, looked for down both trees, and what becomes of searches that are given up
+"""First contacts of large meshes, searched for down both trees, and the fallback for abandoned searches
 (docs/decisions/0061, 0075)."""
 
 from __future__ import annotations

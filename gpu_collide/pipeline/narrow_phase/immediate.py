@@ -1,4 +1,5 @@
-"""Launches one by one: each count is read, and what had too little room is launched again, with more."""
+"""The immediate executor: each count is read at once, and a launch that had too little room is repeated
+with more."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ class Immediate(Executor):
 
     Parameters
     ----------
-    run : Run
+    run : Launcher
     plan : Plan
     tables : MeshTables
     shapes : (n, 2) int32 array

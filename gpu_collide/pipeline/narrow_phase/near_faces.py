@@ -1,4 +1,4 @@
-"""What the screen works on: pairs by their kind; near faces are found by b05 and joined by g05 and b06."""
+"""The work items of the screen: pairs by class; near faces are found by b05 and joined by g05 and b06."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Pairs whose bodies move each on its own, cut into pieces for all that culls.
 
-A piece has its own screw, padded by how far B may be off it; filters, near faces and the screen work on pieces
-as on pairs (docs/decisions/0108). What they propose is solved for the motions themselves.
+A piece has its own screw, padded by how far B may be off it; filters, near faces and the screen work on
+pieces as on pairs (docs/decisions/0108). What they propose is solved for the motions themselves.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ def cut(x: Executor) -> Executor:
     """s01_bodies: the motions of every pair, its state, and its pieces; an executor with those for pairs."""
     given = {"motion_out": x.buffers["screw_out"], "settled_out": x.buffers["state_out"]}
     if "spins_in" not in x.buffers:  # nobody spins
-        given |= {"spins_in": x.zeros(x.buffers["valid_in"].size, np.uint8), "spin_in": x.zeros(9, x.run.real)}
+        n = x.buffers["valid_in"].size
+        x.buffers |= {"spins_in": x.zeros(n, np.uint8), "spin_in": x.zeros(9, x.run.real)}
 
     def emit(found: Entries) -> None:
         x.launch("s01_bodies", x.pairs, found.out, given)
@@ -53,7 +54,7 @@ def _executor_of(x: Executor, pieces: Entries) -> Executor:
 
 
 def settle_pairs(x: Executor, y: Executor) -> None:
-    """s01_gather: what was found out of pieces, that they overlap or are not resolved, goes to their pairs."""
+    """s01_gather: that a piece overlaps, or is not resolved, goes to its pair."""
     x.launch("s01_gather", y.pairs, y.buffers, settled_out=x.buffers["state_out"])
     x.take_back(y)
 

@@ -1,4 +1,4 @@
-"""Which pair is looked at how: all predicates and limits of the narrow phase, from counts and options.
+"""The plan: all predicates and limits that choose how a pair is processed, from counts and options.
 
 Nothing is launched here. A `Plan` is made once for the meshes, the options and the kind of device; stages
 read it, and executors never choose.
@@ -264,14 +264,15 @@ class Plan:
 
     @cached_property
     def programs(self) -> tuple[str, ...]:
-        """Kernels that are launched, by the names of `sources.PROGRAMS`."""
+        """The programs (`sources.PROGRAMS`) whose kernels are launched."""
         o = self.options
         asked = {
-            "screw": True, "screen": True, "small": "small" in self.classes.kinds,
+            "screw": True, "screen": True, "screen_small": "small" in self.classes.kinds,
             "solve": not self.pieces, "bodies": self.pieces, "solve_body": self.pieces,
-            "answer": o.refine != "exact", "find": o.refine == "exact" and not self.serial and not self.pieces,
-            "overlap": o.check_start, "near": self.late.any(), "joining": self.late.any(),
-            "first": self.walked, "hulls": self.hulls,
+            "solve_raster": o.refine != "exact",
+            "solve_split": o.refine == "exact" and not self.serial and not self.pieces,
+            "overlap": o.check_start, "near_faces": self.late.any(), "join_near_faces": self.late.any(),
+            "first_contact": self.walked, "hull_separation": self.hulls,
         }  # fmt: skip
         return tuple(name for name, wanted in asked.items() if wanted)
 

@@ -1,4 +1,4 @@
-"""The screw method for the pairs of a query, in pieces that fit the memory.
+"""The screw method for the pairs of a query, in batches that fit the memory.
 
 What is made of meshes (`prepare`), of poses (`bind_poses`) and of pairs (`collide`) stands apart, so that
 each is done as often as it changes.
@@ -13,7 +13,7 @@ import numpy as np
 
 from gpu_collide.pipeline.launch.poses import bind_poses, spins_of
 from gpu_collide.pipeline.mesh_tables.tables import tables_for
-from gpu_collide.pipeline.narrow_phase import device, scratch
+from gpu_collide.pipeline.narrow_phase import device_batches, scratch
 from gpu_collide.pipeline.narrow_phase.assemble import Assembler
 from gpu_collide.pipeline.narrow_phase.context import Prepared, Query
 from gpu_collide.pipeline.narrow_phase.immediate import Immediate
@@ -67,12 +67,12 @@ def collide(
 
     Parameters
     ----------
-    run : Run
+    run : Launcher
     prepared : Prepared
         Of the meshes of `bodies`.
     bodies : Bodies
     pairs : (p, 2) int32 ndarray, or a Search of the broad phase, whose blocks are taken one after the other,
-        or a Given, if `gpu_collide.pipeline.narrow_phase.device.serves` says yes
+        or a Given, if `gpu_collide.pipeline.narrow_phase.device_batches.serves` says yes
     progress : callable, optional
     stay : bool
         All fields stay where they were computed, as arrays of `Backend.arrays`; else all are on the host.
@@ -85,14 +85,14 @@ def collide(
     """
     query = Query(run, prepared, FilterReport() if prepared.plan.options.report else None)
     found, total = Assembler(), len(pairs)
-    there = device.serves(run.backend, bodies, prepared.plan.asks_heights) and bodies.spins is None
+    there = device_batches.serves(run.backend, bodies, prepared.plan.asks_heights) and bodies.spins is None
     blocks = [pairs]
-    if not isinstance(pairs, (np.ndarray, device.Given)):
+    if not isinstance(pairs, (np.ndarray, device_batches.Given)):
         limit = max(1, min(BLOCK, run.room.fits(BLOCK_BYTES)))
         blocks = pairs.blocks(limit, True) if there else pairs.blocks(limit)
     for block in blocks:
         if there:
-            device.block(query, bodies, block, found, total, stay, progress)
+            device_batches.block(query, bodies, block, found, total, stay, progress)
         else:
             _block(query, bodies, block, found, total, progress)
     begun = time.perf_counter()

@@ -1,4 +1,5 @@
-"""Launches recorded as one sequence over buffers that have room to spare: nothing is read before its end.
+"""The recorded executor: launches form one sequence over buffers with room to spare, and nothing is read
+before its end.
 
 Whoever runs it asks then whether there was room for all (`Recorded.lacking`), and records it anew with more
 if there was not.
@@ -43,7 +44,8 @@ class Recorded(Executor):
     todo : buffer
         Numbers of all pairs.
     room : dict of str to int
-        What there is room for: ``candidates``, ``hits``, ``pieces`` (entries); ``reals``, ``ints`` (scratch of a group of
+        What there is room for: ``candidates``, ``hits``, ``pieces`` (entries); ``reals``, ``ints`` (scratch
+        of a group of
         the screen), ``screen_groups``; ``plane_groups``, 0: the filter is left out; ``first_groups`` and
         ``hull_groups`` where first contacts are looked for so; ``patches``, ``nodes``, ``node_groups`` and
         those of `scratch.JOINED` where pairs may look at near faces.

@@ -1,4 +1,4 @@
-"""How much each launch takes: scratch of a group, entries of lists, and what is guessed at first.
+"""Memory of each launch: scratch of a group, entries of lists, and first guesses.
 
 Guesses are in no result. What is too small is found out by the launch, which is repeated with more.
 """
@@ -17,15 +17,21 @@ if TYPE_CHECKING:
     from gpu_collide.pipeline.narrow_phase.plan import Plan
 
 __all__ = [
-    "CANDIDATES", "FIRST", "HITS", "JOINED", "LASTING", "MANY", "PATCHES", "PIECES", "ListKind", "group_bytes",
-    "hulls", "near", "nodes_first", "pair_bytes", "plane", "screen", "walk",
+    "CANDIDATES", "FIRST", "HITS", "JOINED", "LASTING", "MANY", "PATCHES", "PIECES", "ListKind",
+    "group_bytes", "hulls", "near", "nodes_first", "pair_bytes", "plane", "screen", "walk",
 ]  # fmt: skip
 
 _C = sources.constants()
 _SEEN, _PAGE = sources.record("seen").stride, 8 * sources.record("seen").stride
 _NEAR_INTS = int(_C["GC_NEAR_INTS"])
 #: Entries of lists for which there is room at first: for each thing that writes to one, and in all.
-FIRST = {"hulls": (2.0, 1024), "candidates": (12.0, 4096), "hits": (1.0, 1024), "patches": (16.0, 16384), "pieces": (1.5, 1024)}
+FIRST = {
+    "hulls": (2.0, 1024),
+    "candidates": (12.0, 4096),
+    "hits": (1.0, 1024),
+    "patches": (16.0, 16384),
+    "pieces": (1.5, 1024),
+}
 #: Candidates that there is room for at first where pairs have large parts.
 MANY = 1 << 21
 #: Nodes that a set of b05 may hold at first, and more where groups are few and meshes have many faces; pairs
@@ -83,8 +89,14 @@ PIECES = ListKind(
     "pieces",
     "n_pieces_out",
     {
-        "piece": (1, "int"), "span": (2, "raster"), "pairs": (2, "int"), "items": (3, "int"), "screw": (int(sources.record("screw").stride), "real"),
-        "state": (1, "int"), "row_height": (1, "real"), "when": (1, "real"),
+        "piece": (1, "int"),
+        "span": (2, "raster"),
+        "pairs": (2, "int"),
+        "items": (3, "int"),
+        "screw": (int(sources.record("screw").stride), "real"),
+        "state": (1, "int"),
+        "row_height": (1, "real"),
+        "when": (1, "real"),
     },
 )
 PATCHES = ListKind("patches", "n_out", {"list": (3, "int")})

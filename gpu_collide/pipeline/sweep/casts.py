@@ -1,32 +1,22 @@
-"""Points, spheres, ellipsoids and clusters on straight paths (stages w01, w02): what is launched, and with
-which buffers."""
+"""Points, spheres, ellipsoids and clusters on straight paths (stages w01, w02), launched from arrays of the
+host."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_collide.backends import sources
 from gpu_collide.bodies.casts import CLUSTERS, SPHERES
-from gpu_collide.pipeline.launch.launcher import TooLarge
-from gpu_collide.pipeline.launch.world_query import WorldQuery
+from gpu_collide.pipeline.launch.world_query import FEW, WorldQuery
 from gpu_collide.pipeline.mesh_tables.cast_tables import cast_tables_for, key_bits, obstacles_for
+from gpu_collide.pipeline.sweep import stages
+from gpu_collide.pipeline.sweep.stages import ALL, FIRST, first_rows, in_lists, touching
 
 __all__ = ["CastQuery", "CastWorld"]
 
-CATCH, CATCH_REAL = (sources.record(name) for name in ("cast_hit", "cast_hit_real"))
-#: Queries that are worked off at a time; on a processor as many as its caches hold with their results.
-PIECE, PIECE_IN_CACHES = 1 << 20, 1 << 18
 #: From so many queries and numbers of nodes on they are put in order: below, all lies in caches.
 MANY, LARGE = 2048, 1 << 15
-#: What `w01_first` tells of each: of all that is told of a touch the time by which they are in order is last.
-TOLD = CATCH_REAL["touch"]
-NAMES = {"feature": "kind", "body": "body", "face": "face", "number": "number", "sphere": "ball"}
-CAUGHT = ("body", "face", "number", "sphere")
-TOUCH = ("time", "point", "normal", "touch")
-#: Touches of a query are in this order.
-ORDER = ("query", "touch", "feature", "body", "number", "sphere")
 
 
 class CastWorld(NamedTuple):
@@ -38,34 +28,46 @@ class CastWorld(NamedTuple):
         By the names of kernel arguments.
     shift : (3,) float64
         What positions count from.
+    shifted : bool
+        Is that not 0?
+    held : int
+        Bytes that it takes, where no scene keeps it.
     """
 
     buffers: dict
     shift: np.ndarray
+    shifted: bool
+    held: int
+    tree: None = None
 
 
 class CastQuery(WorldQuery):
     """Launches on one backend; `gpu_collide.reference.sweep.Reference` has the same verbs."""
 
+    programs: tuple[str, ...] = ("sweep",)
+
     def world(self, bodies, resident=None):
-        """`World` of bodies; of a scene, if `resident` is what it keeps."""
-        self.run.build("sweep")
-        if resident is None:
-            grounds = cast_tables_for(bodies.meshes, self.backend, self.precision)
-            made = obstacles_for(bodies, self.backend, self.precision)
-            held = grounds.nbytes + made.nbytes
-        else:
-            grounds, made = resident.grounds, resident.obstacles(bodies)
-            held = resident.nbytes
-        self.leave_room_beside(held)
-        return CastWorld({**grounds.buffers, **made.buffers}, made.shift)
+        """`CastWorld` of bodies; of a scene, if `resident` is what it keeps."""
+        made = self._known(bodies)
+        if made is None:
+            for program in self.programs:
+                self.run.build(program)
+            if resident is None:
+                tables = cast_tables_for(bodies.meshes, self.backend, self.precision)
+                stand = obstacles_for(bodies, self.backend, self.precision)
+            else:
+                tables, stand = resident.grounds, resident.obstacles(bodies)
+            buffers, held = {**tables.buffers, **stand.buffers}, tables.nbytes + stand.nbytes
+            made = self._keep(bodies, CastWorld(buffers, stand.more, bool(stand.more.any()), held))
+        self.leave_room_beside(made.held if resident is None else resident.nbytes)
+        return made
 
     def first(self, world, casts, two_sided, buffer, any_hit):
         """What each first touches, or anything that it touches with `any_hit`.
 
         Parameters
         ----------
-        world : World
+        world : CastWorld
         casts : Casts
         two_sided : bool
         buffer : float
@@ -77,101 +79,109 @@ class CastQuery(WorldQuery):
             ``time``, ``point``, ``normal``, ``body``, ``face``, ``feature``, ``number``, ``sphere`` of each.
         """
         n, run, be = len(casts), self.run, self.backend
-        found = _results(n)
-        each = (6 + 4 + 3 + TOLD) * run.real.itemsize + 4 * (2 + len(CAUGHT)) + 1
-        size = min(max(1, run.room.fits(each)), PIECE_IN_CACHES if be.serial_groups else PIECE)
-        outs: dict = {}
+        numbers = {"any": int(any_hit), **touching(two_sided, buffer)}
+        found: dict[str, Any] = {}
 
         def some(at, stop):
             part, k = slice(at, stop), stop - at
-            if not outs or outs["feature_out"].size != k:
-                outs["feature_out"] = be.empty(k, np.uint8)
-                outs["caught_out"] = be.empty(k * len(CAUGHT), np.int32)
-                outs["told_out"] = be.empty(k * TOLD, run.real)
-            run.launch("w01_first", k, world.buffers, self._queries(world, casts, part), outs, n=k,
-                       any=int(any_hit), two_sided=int(two_sided), buffer=buffer)  # fmt: skip
-            feature, caught, told = be.to_hosts(outs.values())
-            found["feature"][part] = feature
-            for name, row in zip(CAUGHT, caught.reshape(-1, k), strict=True):
-                found[name][part] = row
-            found["time"][part] = told[:k]
-            for name, rows in zip(("point", "normal"), told[k:].reshape(2, k, 3), strict=True):
-                found[name][part] = rows
-            if world.shift.any():
-                points = found["point"][part]
-                np.add(points, world.shift, out=points, where=(feature > 0)[:, None])
+            piece = self.piece(FIRST, k, world.buffers, self._given(world, casts, part), casts.form)
+            if not piece.more:
+                piece.more = self._more(world, casts, piece.given, k)
+            piece.launch(FIRST.kernel, k, n=k, **numbers)
+            rows = first_rows(k, *be.to_hosts(piece.made.values()))
+            if world.shifted:
+                point = rows["point"]
+                np.add(point, world.shift, out=point, where=(rows["feature"] > 0)[:, None])
+            if k == n:
+                found.update({name: array.copy() for name, array in rows.items()} if n <= FEW else rows)
+                return
+            for name, array in rows.items():
+                whole = found.get(name)
+                if whole is None:
+                    whole = found[name] = np.empty((n, *array.shape[1:]), array.dtype)
+                whole[part] = array
 
-        run.room.pieces(n, size, some)
-        return found
+        size = run.room.fits(7 * run.real.itemsize + FIRST.nbytes(run.real) + 12)
+        run.room.pieces(
+            n, min(max(1, size), stages.PIECE_IN_CACHES if be.serial_groups else stages.PIECE), some
+        )
+        return found or first_rows(0, np.zeros(0, np.uint8), np.zeros((4, 0), np.int32), np.zeros(0))
 
     def all(self, world, casts, two_sided, buffer):
-        """All that each touches, in `ORDER`: without a buffer that of the times.
+        """All that each touches, in the order of `ALL`: without a buffer that of the times.
 
         Returns
         -------
         dict of str to ndarray
             ``query`` and what `first` returns, of each touch.
         """
-        n, run, be = len(casts), self.run, self.backend
-        found = []
-        each = (6 + 4 + 3) * run.real.itemsize + 4 * 3 + 8
-        touch = CATCH.stride * 4 + CATCH_REAL.stride * run.real.itemsize
 
-        def some(at, stop):
-            part, k = slice(at, stop), stop - at
-            bound = world.buffers, self._queries(world, casts, part)
-            args = {"n": k, "two_sided": int(two_sided), "buffer": buffer}
-            count = be.empty(k, np.int32)
-            none = be.empty(1, np.int32), be.empty(1, run.real)
-            begin = be.zeros(k + 1, np.int64)
-            run.launch("w02_all", k, *bound, **args, fill=0, begin_in=begin, caught_out=none[0],
-                       told_out=none[1], count_out=count)  # fmt: skip
-            begin = be.exclusive_scan(count)
-            total = int(be.item(begin))
-            if total * CATCH_REAL.stride >= 2**31 or total * touch > run.room.fits(1, held=k * each):
-                raise TooLarge(k * each + total * touch)
-            caught = be.empty(max(total, 1) * CATCH.stride, np.int32)
-            told = be.empty(max(total, 1) * CATCH_REAL.stride, run.real)
-            if total:
-                run.launch("w02_all", k, *bound, **args, fill=1, begin_in=begin, caught_out=caught,
-                           told_out=told, count_out=count)  # fmt: skip
-            rows = self._read(world, caught, told, total)
-            rows["query"] = be.to_host(caught).reshape(-1, CATCH.stride)[:total, CATCH["query"]] + at
-            order = np.lexsort([rows[name] for name in reversed(ORDER)])
-            found.append({name: array[order] for name, array in rows.items() if name != "touch"})
+        def arguments(part):
+            given = self._placed(self._given(world, casts, part))
+            return given | self._more(world, casts, given, part.stop - part.start)
 
-        def refusal(at, need):
-            return (
-                f"max_bytes: expected room for all that query {at} touches, {need} bytes, got "
-                f"{run.room.max_bytes} beside the world; pass a larger max_bytes"
-            )
+        return self._lists(ALL, world, len(casts), touching(two_sided, buffer), arguments)
 
-        run.room.pieces(n, min(max(1, run.room.fits(2 * each)), PIECE), some, refusal=refusal)
-        empty = {**_results(0), "query": np.zeros(0, np.int32)}
-        return {name: np.concatenate([empty[name], *(piece[name] for piece in found)]) for name in empty}
+    def _lists(self, stage, world, n, numbers, arguments):
+        """What each of `n` queries has, ordered; ``arguments(part)`` are those of some."""
 
-    def _queries(self, world, casts, part):
-        """Buffers of some queries."""
-        run, n = self.run, part.stop - part.start
-        own = casts.radius if casts.form == CLUSTERS else casts.radius[part]
-        apart = casts.form != SPHERES or own.strides[0] != 0
-        ways = np.empty((n, 6), run.real)
-        np.subtract(casts.start[part], world.shift, out=ways[:, :3], casting="same_kind")
+        def queries(at, stop):
+            return arguments(slice(at, stop)), None
+
+        found = [rows for rows, *_ in in_lists(self, world, stage, n, queries, numbers)]
+        if not found:
+            found = [stage.rows(np, np.zeros(0, np.int32), np.zeros(0), 0, 0, world.shift)]
+        return {name: np.concatenate([piece[name] for piece in found]) for name in found[0]}
+
+    def launch(self, fill, name, n, /, *bound, **args):
+        """Launch, and wait."""
+        self.run.launch(name, n, *bound, **args)
+
+    def total(self, sums):
+        """The last of some sums."""
+        return int(self.backend.item(sums))
+
+    def listed(self, stage, world, ints, reals, n, at):
+        """A list on the host."""
+        ints, reals = self.backend.to_hosts((ints, reals))
+        return stage.rows(np, ints, reals, n, at, world.shift)
+
+    def _placed(self, given):
+        return {name: self.backend.to_device(array, copy=False) for name, array in given.items()}
+
+    def _given(self, world, casts, part):
+        """Arrays of some queries, flat, as kernels read them."""
+        real, n = self.run.real, part.stop - part.start
+        ways = np.empty((n, 6), real)
+        ways[:, :3] = casts.start[part] - world.shift if world.shifted else casts.start[part]
         ways[:, 3:] = casts.path[part]
-        placed = run.to_device(ways)
-        with np.errstate(over="ignore"):  # of lengths that float32 has not; these are not swept
-            radius = run.to_device(own if apart else own[:1], run.real)
-        return {
-            "ways_in": placed,
-            "form": casts.form,
-            "apart": int(apart),
-            "todo_in": self.order(world, placed, n),
-            "radius_in": radius,
-            "turned_in": run.to_device(casts.quat[part], run.real),
-            "balls_in": run.to_device(casts.balls, run.real),
-            "cluster_in": run.to_device(casts.cluster[part], np.int32),
-            "cluster_start_in": run.to_device(casts.begin, np.int32),
-        }
+        radius = casts.radius if casts.form == CLUSTERS else casts.radius[part]
+        if casts.form == SPHERES and radius.strides[0] == 0:
+            radius = radius[:1]
+        if real != np.float64:
+            with np.errstate(over="ignore"):  # of lengths that float32 has not; these are not swept
+                radius = radius.astype(real)
+        given = {"ways_in": ways.reshape(-1), "radius_in": np.ascontiguousarray(radius).reshape(-1)}
+        if casts.form != SPHERES:
+            given["turned_in"] = np.ascontiguousarray(casts.quat[part], real).reshape(-1)
+        if casts.form == CLUSTERS:
+            given |= {
+                "balls_in": np.ascontiguousarray(casts.balls, real).reshape(-1),
+                "cluster_in": np.ascontiguousarray(casts.cluster[part], np.int32),
+                "cluster_start_in": casts.begin,
+            }
+        return given
+
+    def _more(self, world, casts, given, n):
+        """Arguments beside those, of the same form and number of queries."""
+        run = self.run
+        none = run.to_device(np.zeros(0, run.real)), run.to_device(np.zeros(0, np.int32))
+        apart = int(given["radius_in"].size != 1 or casts.form != SPHERES or n == 1)
+        unused = {"turned_in": none[0], "balls_in": none[0], "cluster_in": none[1],
+                  "cluster_start_in": none[1]}  # fmt: skip
+        return {name: x for name, x in unused.items() if name not in given} | {
+            "form": casts.form, "apart": apart, "todo_in": self.order(world, given["ways_in"], n)
+        }  # fmt: skip
 
     def order(self, world, ways, n, ahead=False):
         """In which order queries are worked off: neighbours along a curve, if that pays. `ahead`: nothing is
@@ -184,21 +194,3 @@ class CastQuery(WorldQuery):
         keys, launch = be.empty(n, np.int32), run.launch_noted if ahead else run.launch
         launch("w01_keys", n, world.buffers, n=n, ways_in=ways, keys_out=keys)
         return be.argsort(keys, key_bits(be))
-
-    def _read(self, world, caught, told, n=None):
-        """Results to the host."""
-        ints = self.backend.to_host(caught).reshape(-1, CATCH.stride)[:n]
-        reals = self.backend.to_host(told).reshape(-1, CATCH_REAL.stride)[:n]
-        rows = {name: ints[:, CATCH[column]] for name, column in NAMES.items()}
-        rows |= {name: reals[:, CATCH_REAL[name]].astype(np.float64) for name in TOUCH}
-        rows["point"][rows["feature"] > 0] += world.shift
-        return rows
-
-
-def _results(n):
-    """Arrays that are filled piece by piece."""
-    return {
-        "feature": np.zeros(n, np.uint8), "body": np.full(n, -1, np.int32), "face": np.full(n, -1, np.int32),
-        "number": np.full(n, -1, np.int32), "sphere": np.full(n, -1, np.int32), "time": np.ones(n),
-        "point": np.zeros((n, 3)), "normal": np.zeros((n, 3)),
-    }  # fmt: skip

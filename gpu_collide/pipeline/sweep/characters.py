@@ -6,131 +6,78 @@ from typing import Any
 
 import numpy as np
 
-from gpu_collide.backends import sources
-from gpu_collide.pipeline.launch.launcher import TooLarge
 from gpu_collide.pipeline.mesh_tables.cast_tables import motions_for
-from gpu_collide.pipeline.sweep.casts import PIECE, CastQuery
+from gpu_collide.pipeline.sweep.casts import CastQuery
+from gpu_collide.pipeline.sweep.stages import NEAR, PIECE, SLIDE, slide_rows
 
 __all__ = ["CharacterQuery"]
-
-NEARBY, NEARBY_REAL, WALKED, WALKED_REAL = (
-    sources.record(name) for name in ("nearby", "nearby_real", "walked", "walked_real")
-)
-#: Planes that a character has room for (``GC_WALKER_PLANES``: those near it and what it met, each twice),
-#: times what is kept of each.
-PLANES = 2 * (16 + 1) * 4
-NAMES = {"query": "query", "feature": "kind", "body": "body", "face": "face", "number": "number"}
 
 
 class CharacterQuery(CastQuery):
     """Launches on one backend; `gpu_collide.reference.sweep.Walkers` has the same verbs."""
 
-    def world(self, bodies, resident=None):
-        """`World` of bodies; of a scene, if `resident` is what it keeps."""
-        self.run.build("characters")
-        return super().world(bodies, resident)
+    programs = ("characters", "sweep")
 
     def motions(self, bodies):
         """How far bodies go in their step, (bodies, 3) float64 in a flat buffer."""
         return motions_for(bodies, self.backend)
 
     def planes(self, world, casts, two_sided, reach, since):
-        """Planes nearer than `reach`, ordered by query, gap, feature, body and number."""
-        n, run, be = len(casts), self.run, self.backend
-        found, each = [], (3 + 3 + 4) * run.real.itemsize + 4 + 8
-        row = NEARBY.stride * 4 + NEARBY_REAL.stride * run.real.itemsize
-
-        def some(at, stop):
-            part, k = slice(at, stop), stop - at
-            bound = world.buffers, self._characters(world, casts, part)
-            args = {"n": k, "two_sided": int(two_sided), "reach": reach, "since": since}
-            count = be.empty(k, np.int32)
-            none = be.empty(1, np.int32), be.empty(1, run.real)
-            run.launch("w03_planes", k, *bound, **args, fill=0, begin_in=be.zeros(k + 1, np.int64),
-                       near_out=none[0], told_out=none[1], count_out=count)  # fmt: skip
-            begin = be.exclusive_scan(count)
-            total = int(be.item(begin))
-            if total * NEARBY_REAL.stride >= 2**31 or total * row > run.room.fits(1, held=k * each):
-                raise TooLarge(k * each + total * row)
-            near = be.empty(max(total, 1) * NEARBY.stride, np.int32)
-            told = be.empty(max(total, 1) * NEARBY_REAL.stride, run.real)
-            if total:
-                run.launch("w03_planes", k, *bound, **args, fill=1, begin_in=begin, near_out=near,
-                           told_out=told, count_out=count)  # fmt: skip
-            found.append(self._planes(world, near, told, total, at))
-
-        def refusal(at, need):
-            return (
-                f"max_bytes: expected room for all that ellipsoid {at} is near, {need} bytes, got "
-                f"{run.room.max_bytes} beside the world; pass a larger max_bytes"
-            )
-
-        run.room.pieces(n, min(max(1, run.room.fits(2 * each)), PIECE), some, refusal=refusal)
-        if not found:
-            found = [self._planes(world, be.empty(0, np.int32), be.empty(0, run.real), 0, 0)]
-        return {name: np.concatenate([piece[name] for piece in found]) for name in found[0]}
-
-    def _planes(self, world, near, told, total, at):
-        ints = self.backend.to_host(near).reshape(-1, NEARBY.stride)[:total]
-        reals = self.backend.to_host(told).reshape(-1, NEARBY_REAL.stride)[:total].astype(np.float64)
-        rows = {name: ints[:, NEARBY[column]] for name, column in NAMES.items()}
-        rows |= {name: reals[:, NEARBY_REAL[name]] for name in ("normal", "gap", "point", "motion")}
-        rows["query"] = rows["query"] + np.int32(at)
-        rows["feature"] = rows["feature"].astype(np.uint8)
-        rows["point"] = rows["point"] + world.shift
-        order = np.lexsort([rows[name] for name in ("number", "body", "feature", "gap", "query")])
-        return {name: array[order] for name, array in rows.items()}
+        """Planes nearer than `reach`, in the order of `NEAR`."""
+        numbers = {"two_sided": int(two_sided), "reach": reach, "since": since}
+        return self._lists(
+            NEAR, world, len(casts), numbers,
+            lambda part: self._placed(self._ellipsoids(world, casts, part)),
+        )  # fmt: skip
 
     def clip(self, velocity, begin, planes):
-        """Velocities clipped by their planes (planes, 4), and in how many each lies then."""
+        """Velocities clipped by their planes (planes, 4), and in how many of them each lies."""
         n, run, be = len(velocity), self.run, self.backend
         run.build("characters")
         out = be.empty(max(3 * n, 1), run.real)
-        bent = be.zeros(max(n, 1), np.int32)
+        active = be.zeros(max(n, 1), np.int32)
         if n:
             run.launch(
                 "w04_clip", n, n=n, velocity_in=run.to_device(velocity, run.real),
                 begin_in=run.to_device(begin, np.int32), planes_in=run.to_device(planes, run.real),
-                velocity_out=out, bent_out=bent,
+                velocity_out=out, active_out=active,
             )  # fmt: skip
         found = be.to_host(out)[: 3 * n].reshape(-1, 3).astype(np.float64)
-        return found, be.to_host(bent)[:n]
+        return found, be.to_host(active)[:n]
 
     def slide(self, world, casts, velocity, fall, rules):
-        """One step of each: ``position``, ``velocity``, ``fall``, ``ground_normal``, ``status``, ``ground``,
-        ``casts``."""
+        """One step of each: ``position``, ``velocity``, ``fall_velocity``, ``ground_normal``, ``status``,
+        ``ground``, ``casts``."""
         n, run, be = len(casts), self.run, self.backend
-        each = (3 * 4 + 3 + 4 + PLANES + WALKED_REAL.stride) * run.real.itemsize + 4 * WALKED.stride
-        reals = {"position": 3, "velocity": 3, "fall": 3, "ground_normal": 3}
-        found: dict[str, Any] = {name: np.zeros((n, k)) for name, k in reals.items()}
-        found |= {name: np.zeros(n, np.int32) for name in ("status", "ground", "casts")}
+        found: dict[str, Any] = {}
 
         def some(at, stop):
             part, k = slice(at, stop), stop - at
-            told = be.empty(k * WALKED_REAL.stride, run.real)
-            walked = be.empty(k * WALKED.stride, np.int32)
-            run.launch(
-                "w05_slide", k, world.buffers, self._characters(world, casts, part), n=k, **rules,
-                path_in=run.to_device(casts.path[part], run.real),
-                velocity_in=run.to_device(velocity[part], run.real),
-                fall_in=run.to_device(fall[part], run.real), planes_scratch=be.empty(k * PLANES, run.real),
-                told_out=told, walked_out=walked,
-            )  # fmt: skip
-            row = be.to_host(told).reshape(-1, WALKED_REAL.stride).astype(np.float64)
-            for name in reals:
-                found[name][part] = row[:, WALKED_REAL[name]]
-            found["position"][part] += world.shift
-            ints = be.to_host(walked).reshape(-1, WALKED.stride)
-            for name in ("status", "ground", "casts"):
-                found[name][part] = ints[:, WALKED[name]]
+            ways = {"path_in": casts.path, "velocity_in": velocity, "fall_in": fall}
+            given = self._ellipsoids(world, casts, part)
+            given |= {name: self._flat(array[part]) for name, array in ways.items()}
+            piece = self.piece(SLIDE, k, world.buffers, given)
+            piece.launch(SLIDE.kernel, k, n=k, **rules)
+            told, walked, _ = piece.made.values()
+            rows = slide_rows(*be.to_hosts((told, walked)))
+            rows["position"] += world.shift
+            if k == n:
+                found.update(rows)
+                return
+            for name, array in rows.items():
+                found.setdefault(name, np.empty((n, *array.shape[1:]), array.dtype))[part] = array
 
+        each = 13 * run.real.itemsize + SLIDE.nbytes(run.real)
         run.room.pieces(n, min(max(1, run.room.fits(each)), PIECE), some)
-        return found
+        return found or slide_rows(np.zeros(0), np.zeros(0, np.int32))
 
-    def _characters(self, world, casts, part):
-        run = self.run
-        return {
-            "start_in": run.to_device(casts.start[part] - world.shift, run.real),
-            "radius_in": run.to_device(casts.radius[part], run.real),
-            "turned_in": run.to_device(casts.quat[part], run.real),
-        }
+    def _ellipsoids(self, world, casts, part):
+        """Arrays of some ellipsoids, flat, as w03 and w05 read them."""
+        arrays = {
+            "start_in": casts.start[part] - world.shift, "radius_in": casts.radius[part],
+            "turned_in": casts.quat[part],
+        }  # fmt: skip
+        return {name: self._flat(array) for name, array in arrays.items()}
+
+    def _flat(self, array):
+        return np.ascontiguousarray(array, self.run.real).reshape(-1)

@@ -15,15 +15,13 @@ import numpy as np
 from gpu_collide.backends import sources
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES
 from gpu_collide.pipeline.launch.device_import import TAKEN, DeviceImport
-from gpu_collide.pipeline.launch.launcher import TooLarge
-from gpu_collide.pipeline.sweep.casts import CATCH, CATCH_REAL, CAUGHT, NAMES, ORDER, PIECE, TOLD, TOUCH
-from gpu_collide.pipeline.sweep.characters import NAMES as NEARBY_NAMES
-from gpu_collide.pipeline.sweep.characters import NEARBY, NEARBY_REAL, PLANES, WALKED, WALKED_REAL
+from gpu_collide.pipeline.sweep.stages import ALL, FIRST, NEAR, PIECE, SLIDE, first_rows, in_lists, touching
 
 __all__ = ["DeviceQueries"]
 
 #: Numbers that `g08_extent` tells of a part of the queries (``G08_EXTENT_STRIDE``), and parts at most.
 EXTENT, PARTS = 10, 4096
+CHARACTER_REALS = SLIDE.outs["told_out"][0]
 INVALID = sources.constants()["GC_STATUS_INVALID_INPUT"]
 
 
@@ -34,25 +32,23 @@ class DeviceQueries(DeviceImport):
         """`Sweep.first`, with what is in `Hits` beside it."""
         n, run, be = len(self.given), self.run, self.be
         found: list = []
-        each = (6 + 4 + 3 + TOLD) * run.real.itemsize + 4 * (3 + len(CAUGHT)) + TAKEN
+        numbers = {"any": int(any_hit), **touching(two_sided, buffer)}
 
         def some(at, stop):
             k = stop - at
-            feature, caught = be.empty(k, np.uint8), be.empty(k * len(CAUGHT), np.int32)
-            told, (queries, state) = be.empty(k * TOLD, run.real), self._queries(at, stop)
-            run.launch_noted("w01_first", k, self.world.buffers, queries, n=k, any=int(any_hit),
-                              two_sided=int(two_sided), buffer=buffer, feature_out=feature, caught_out=caught,
-                              told_out=told)  # fmt: skip
+            queries, state = self._queries(at, stop)
+            made = FIRST.made(be, run.real, k)
+            run.launch_noted(FIRST.kernel, k, self.world.buffers, queries, made, n=k, **numbers)
+            feature, caught, told = made.values()
             told = told.astype(np.float64, copy=False)
             self._double.launch_ahead(
                 "g07_unsaid", k, n=k, state_in=state, feature=feature, caught=caught, told=told
             )
-            row = dict(zip(CAUGHT, (caught[j * k : (j + 1) * k] for j in range(len(CAUGHT))), strict=True))
-            row |= {"feature": feature, "time": told[:k], "point": told[k : 4 * k].reshape(k, 3)}
-            row |= {"normal": told[4 * k :].reshape(k, 3)}
+            row = first_rows(k, feature, caught, told)
             row["status"] = self._status(state, feature, told[k : 4 * k])
             found.append(row)
 
+        each = 7 * run.real.itemsize + FIRST.nbytes(run.real) + 11 + TAKEN
         run.room.pieces(n, min(max(1, run.room.fits(each)), PIECE), some)
         self._wait()
         rows = self._joined(found)
@@ -62,52 +58,41 @@ class DeviceQueries(DeviceImport):
 
     def all(self, two_sided, buffer):
         """`Sweep.all`, with what is in `Hits` beside it."""
-        run = self.run
-        each = (6 + 4 + 3) * run.real.itemsize + 4 * 3 + 8 + TAKEN
-        touch = 2 * (CATCH.stride * 4 + CATCH_REAL.stride * run.real.itemsize)
-
-        def launch(k, bound, count, begin, lists, fill):
-            self._how(fill)("w02_all", k, self.world.buffers, bound, n=k, two_sided=int(two_sided),
-                            buffer=buffer, fill=fill, begin_in=begin, caught_out=lists[0],
-                            told_out=lists[1], count_out=count)  # fmt: skip
-
-        def told(ints, reals, at):
-            rows = {"query": ints[:, CATCH["query"]] + np.int32(at)}
-            rows |= {name: ints[:, CATCH[column]] for name, column in NAMES.items()}
-            rows |= {name: _column(reals, CATCH_REAL, name) for name in TOUCH}
-            rows = self._ordered(rows, ORDER)
-            del rows["touch"]
-            return rows
-
-        what = "all that query {at} touches"
-        widths = CATCH.stride, CATCH_REAL.stride
-        return self._lists(each, touch, widths, self._queries, launch, told, what)
+        return self._lists(ALL, touching(two_sided, buffer), self._queries)
 
     def planes(self, two_sided, reach, since):
         """`Characters.planes`, with what is in `Planes` beside it."""
-        run = self.run
-        each = (3 + 3 + 4) * run.real.itemsize + 4 + 8 + TAKEN
-        row = 2 * (NEARBY.stride * 4 + NEARBY_REAL.stride * run.real.itemsize)
-
-        def launch(k, bound, count, begin, lists, fill):
-            self._how(fill)("w03_planes", k, self.world.buffers, bound, n=k, two_sided=int(two_sided),
-                            reach=reach, since=since, fill=fill, begin_in=begin, near_out=lists[0],
-                            told_out=lists[1], count_out=count)  # fmt: skip
 
         def queries(at, stop):
             taken = self._take(at, stop, apart=True)
             state = (taken["state"] != 0).astype(np.uint8) * np.uint8(INVALID)
             return self._characters(taken), state
 
-        def told(ints, reals, at):
-            rows = {name: ints[:, NEARBY[column]] for name, column in NEARBY_NAMES.items()}
-            rows["query"] = rows["query"] + np.int32(at)
-            names = ("normal", "gap", "point", "motion")
-            rows |= {name: _column(reals, NEARBY_REAL, name) for name in names}
-            return self._ordered(rows, ("query", "gap", "feature", "body", "number"))
+        return self._lists(NEAR, {"two_sided": int(two_sided), "reach": reach, "since": since}, queries)
 
-        what = "all that ellipsoid {at} is near"
-        return self._lists(each, row, (NEARBY.stride, NEARBY_REAL.stride), queries, launch, told, what)
+    def _lists(self, stage, numbers, queries):
+        """What each query has, with its status, and where it begins."""
+        found: list = []
+        sums: list = []
+        done = 0
+        pieces = in_lists(self, self.world, stage, len(self.given), queries, numbers, TAKEN)
+        for rows, count, begin, state in pieces:
+            found.append(rows | {"status": self._status(state, (count > 0).astype(np.uint8))})
+            sums.append(begin[: -1 if len(sums) + 1 < len(pieces) else None] + np.int64(done))
+            done += len(rows["query"])
+        return self._joined(found) | {"offsets": self.be.arrays.concatenate(sums)}
+
+    def launch(self, fill, name, n, /, *bound, **args):
+        """Enqueue; what is enqueued behind the one wait has no time that could be told."""
+        (self.run.launch_ahead if fill else self.run.launch_noted)(name, n, *bound, **args)
+
+    def total(self, sums):
+        """The last of some sums: the one wait."""
+        return self._wait(sums[-1:])
+
+    def listed(self, stage, world, ints, reals, n, at):
+        """A list on the device."""
+        return stage.rows(self.be.arrays, ints, reals, n, at, self._kept(world.shift))
 
     def extent(self, spins, fall=None, riding=None, n_bodies=0):
         """What chords depend on of all queries in a world in which bodies turn by `spins` (turning, 3).
@@ -186,8 +171,8 @@ class DeviceQueries(DeviceImport):
             Arrays (bodies, ...) of those that carry along an arc.
         """
         n, run, be = len(self.given), self.run, self.be
-        each = (3 * 4 + 3 + 4 + PLANES + WALKED_REAL.stride) * run.real.itemsize + 4 * WALKED.stride + TAKEN
-        each += 8 * (12 + WALKED_REAL.stride) + 12
+        each = 19 * run.real.itemsize + SLIDE.nbytes(run.real) + TAKEN
+        each += 8 * (12 + CHARACTER_REALS) + 12
         falls, rides = self._placed(fall, np.float64), None
         if riding is not None:
             rides = self._placed(riding, np.int64)
@@ -212,12 +197,12 @@ class DeviceQueries(DeviceImport):
                     turns_in=which, turn_in=quat, origin_in=origin, motion_in=motion, path_out=path,
                 )  # fmt: skip
             ways = {"path_in": path, "velocity_in": taken["path"], "fall_in": fell}
-            told, walked = be.empty(k * WALKED_REAL.stride, run.real), be.empty(k * WALKED.stride, np.int32)
+            made = SLIDE.made(be, run.real, k)
             run.launch_noted(
-                "w05_slide", k, self.world.buffers, self._characters(taken),
+                SLIDE.kernel, k, self.world.buffers, self._characters(taken), made,
                 {name: self._real(x) for name, x in ways.items()}, n=k, **rules,
-                planes_scratch=be.empty(k * PLANES, run.real), told_out=told, walked_out=walked,
             )  # fmt: skip
+            told, walked, _ = made.values()
             found.append(self._slides(at, stop, taken["state"], told, walked))
 
         run.room.pieces(n, min(max(1, run.room.fits(each)), PIECE), some)
@@ -226,9 +211,8 @@ class DeviceQueries(DeviceImport):
 
     def _slides(self, at, stop, state, told, walked):
         be, k = self.be, stop - at
-        row = {
-            name: be.empty((k, 3), np.float64) for name in ("position", "velocity", "fall", "ground_normal")
-        }
+        names = ("position", "velocity", "fall_velocity", "ground_normal")
+        row = {name: be.empty((k, 3), np.float64) for name in names}
         row |= {name: be.empty(k, np.int32) for name in ("ground_body", "casts")}
         row["status"] = be.empty(k, np.uint8)
         self._double.launch_ahead(
@@ -239,70 +223,7 @@ class DeviceQueries(DeviceImport):
         )  # fmt: skip
         return row
 
-    def _lists(self, each, touch, widths, queries, launch, told, what):
-        """What is counted, then filled: rows of all queries, with their status and offsets."""
-        n, run, be = len(self.given), self.run, self.be
-        found: list = []
-        sums: list = []
-        done = 0
-
-        def some(at, stop):
-            nonlocal done
-            k = stop - at
-            bound, state = queries(at, stop)
-            count = be.empty(k, np.int32)
-            none = self._none[np.int32], self._none[run.real.type]
-            launch(k, bound, count, be.zeros(k + 1, np.int64), none, 0)
-            count = count * (state == 0)  # nothing is said of the others
-            begin = be.exclusive_scan(count)
-            total = self._wait(begin[k:])
-            if total * max(widths) >= 2**31 or total * touch > run.room.fits(1, held=k * each):
-                raise TooLarge(k * each + total * touch)
-            lists = (
-                be.empty(max(total, 1) * widths[0], np.int32),
-                be.empty(max(total, 1) * widths[1], run.real),
-            )
-            if total:
-                launch(k, bound, be.empty(k, np.int32), begin, lists, 1)
-            ints, reals = (x.reshape(-1, w)[:total] for x, w in zip(lists, widths, strict=True))
-            rows = told(ints, reals.astype(np.float64, copy=False), at)
-            status = self._status(state, (count > 0).astype(np.uint8))
-            found.append(rows | {"status": status})
-            sums.append(begin[:k] + np.int64(done))
-            done += total
-            if stop == n:
-                sums.append(begin[k:] + np.int64(done - total))
-
-        def refusal(at, need):
-            return (
-                f"max_bytes: expected room for {what.format(at=at)}, {need} bytes, got "
-                f"{run.room.max_bytes} beside the world; pass a larger max_bytes"
-            )
-
-        run.room.pieces(n, min(max(1, run.room.fits(2 * each)), PIECE), some, refusal=refusal)
-        return self._joined(found) | {"offsets": be.arrays.concatenate(sums)}
-
-    def _how(self, fill):
-        """How lists are counted and filled: what is enqueued behind the one wait has no time that could be
-        told."""
-        return self.run.launch_ahead if fill else self.run.launch_noted
-
-    def _ordered(self, rows, keys):
-        """Rows in the order of these columns; places in the world, dtypes as results have them."""
-        cp = self.be.arrays
-        if rows[keys[0]].shape[0]:
-            order = cp.lexsort(cp.stack([rows[name].astype(np.float64) for name in reversed(keys)]))
-            rows = {name: array[order] for name, array in rows.items()}
-        rows["point"] = rows["point"] + self._kept(self.world.shift)
-        rows["feature"] = rows["feature"].astype(np.uint8)
-        return {name: cp.ascontiguousarray(array) for name, array in rows.items()}
-
     def _joined(self, found):
         if len(found) == 1:
             return found[0]
         return {name: self.be.arrays.concatenate([row[name] for row in found]) for name in found[0]}
-
-
-def _column(reals: Any, record: Any, name: str) -> Any:
-    """A column of rows of reals, or the three of a vector."""
-    return reals[:, record[name]]

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._calls import renamed, within_memory
+from gpu_collide._calls import renamed
 from gpu_collide.backends import sources
-from gpu_collide.queries.pluecker.engine import engine_for
+from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.pluecker.initial_overlap import overlap
 from gpu_collide.queries.pluecker.movers import (
     MOST,
     OLD,
     check_expel,
     check_movers,
-    open_world,
+    movers_on,
     per_mover,
     reach_of,
 )
@@ -37,7 +37,6 @@ __all__ = ["contacts"]
 
 
 @renamed(**OLD)
-@within_memory
 def contacts(
     movers: Bodies | ArrayLike,
     obstacles: Scene | Bodies,
@@ -100,8 +99,8 @@ def contacts(
     >>> [gc.pluecker.Touch(kind).name for kind in found.kind], found.distance.round(6)
     (['VF', 'FV', 'EE', 'EE'], array([0.001, 0.001, 0.001, 0.001]))
     """
-    engine = engine_for(obstacles, precision, backend, max_bytes)
-    with open_world(obstacles) as (bodies, rules, resident):
+    with Obstacles(obstacles, movers_on, precision, backend, max_bytes, still=True) as among:
+        bodies, rules, engine = among.bodies, among.rules, among.engine
         rows = check_movers(movers, exclude_body, world, pairs, bodies, rules)
         near = per_mover(distance, "distance", rows, rows.count, None)
         if (near < 0.0).any():
@@ -110,14 +109,17 @@ def contacts(
         finite = np.isfinite(near)
         most = MOST["mixed" if engine.precision == "reference" else engine.precision]
         rows = replace(rows, moves=rows.moves & finite & (near <= most))
-        made = engine.world(bodies, rules, resident)
+        made = engine.world(bodies, rules, among.resident)
         with np.errstate(invalid="ignore", over="ignore"):
             place = np.abs(rows.position - made.shift).max(axis=1, initial=0.0)
         rows = check_expel(expel, rows, (place, place), False, bodies, engine.precision)
         near = np.where(rows.moves, near, 0.0)
         deep = touch_depth(rows, bodies, engine.precision)
         found = engine.contacts(made, rows, np.column_stack((near, np.full(len(near), deep))))
-        found, inside = _told(found, rows, bodies, (near, expel is not None), engine, max_bytes)
+        info = engine.about()
+        found, inside = _told(
+            found, rows, bodies, (near, expel is not None), engine.precision, info, max_bytes
+        )
     counts = np.bincount(found["mover"], minlength=len(near))
     status = np.where(counts > 0, Status.HIT, np.where(rows.moves, Status.MISS, Status.UNRESOLVED)).astype(
         np.uint8
@@ -125,7 +127,7 @@ def contacts(
     status[inside] = Status.INITIAL_OVERLAP
     status[~(rows.valid & finite)] = Status.INVALID_INPUT
     start = np.concatenate([[0], np.cumsum(counts)])
-    return TouchPoints(status=status, point_start=start, **found, info=engine.about())
+    return TouchPoints(status=status, point_start=start, **found, info=info)
 
 
 def touch_depth(rows: Movers, bodies: Bodies, precision: str) -> float:
@@ -139,20 +141,21 @@ def _told(
     rows: Movers,
     bodies: Bodies,
     asked: tuple[Array, bool],
-    engine: Any,
+    precision: str,
+    info: dict[str, Any],
     max_bytes: int | None,
 ) -> tuple[dict[str, Any], Array]:
     """Of what an engine found the places that are told, once each, with the bodies that movers overlap; and
     which movers are inside something. `asked`: the distances, and whether the zones were given: then all that
     is in one is told."""
     near, zones = asked
-    c = sources.constants("mixed" if engine.precision == "reference" else engine.precision)
+    c = sources.constants("mixed" if precision == "reference" else precision)
     stands = float(c["GC_ZONE_STANDS"]) * rows.zone
     # four times what counts beside a border, which a corner may be beside several of
     rough = rows.doubt / c["GC_ZONE_SURE"] + c["GC_ZONE_DEFAULT"] * c["GC_ROUNDING"] * near
     close = found["kind"] == Touch.NONE  # bodies whose boxes come near
     mover, body = found["mover"][close], found["body"][close]
-    into = overlap(rows, mover, body, bodies, engine, max_bytes)
+    into = overlap(rows, mover, body, bodies, info, max_bytes)
     mover, body = mover[into], body[into]
     places = {name: column[~close] for name, column in found.items()}
     places["flags"] = places["kind"] & (BEYOND | ASIDE)

@@ -26,7 +26,9 @@ SPECK = 2e-8
 WORLD, MOVERS = 1, 2
 
 
-def start_inside(rows: Movers, bodies: Bodies, rules: Rules, engine: Any, max_bytes: int | None) -> Array:
+def start_inside(
+    rows: Movers, bodies: Bodies, rules: Rules, info: dict[str, Any], max_bytes: int | None
+) -> Array:
     """Whether each of `rows` overlaps a body that it is asked about, (n,) bool."""
     there, here = np.flatnonzero(bodies.start.valid), np.flatnonzero(rows.moves)
     # who has no pose is not there, which the caller has been told
@@ -34,9 +36,9 @@ def start_inside(rows: Movers, bodies: Bodies, rules: Rules, engine: Any, max_by
     if not len(there) or not len(here):
         return inside
     if (rows.body[here] >= 0).all():
-        inside[here] = overlap(rows, here, rows.body[here], bodies, engine, max_bytes)
+        inside[here] = overlap(rows, here, rows.body[here], bodies, info, max_bytes)
         return inside
-    both, options = _together(rows, here, there, bodies, engine, max_bytes)
+    both, options = _together(rows, here, there, bodies, info, max_bytes)
     m, at = len(there), np.full(len(bodies) + 1, -1)  # the last: of who is none of them
     at[there] = np.arange(m)
     number, own = m + np.arange(len(here)), at[rows.own[here]]
@@ -51,20 +53,20 @@ def start_inside(rows: Movers, bodies: Bodies, rules: Rules, engine: Any, max_by
 
 
 def overlap(
-    rows: Movers, mover: Array, body: Array, bodies: Bodies, engine: Any, max_bytes: int | None
+    rows: Movers, mover: Array, body: Array, bodies: Bodies, info: dict[str, Any], max_bytes: int | None
 ) -> Array:
     """Whether each of some rows of movers overlaps the body that stands beside it, (k,) bool."""
     if not len(mover):
         return np.zeros(0, bool)
     here, mine = np.unique(mover, return_inverse=True)
     there, theirs = np.unique(body, return_inverse=True)
-    both, options = _together(rows, here, there, bodies, engine, max_bytes)
+    both, options = _together(rows, here, there, bodies, info, max_bytes)
     pairs = np.column_stack((theirs.reshape(-1), len(there) + mine.reshape(-1)))
     return np.asarray(collide(both, pairs, **options).status == Status.INITIAL_OVERLAP)
 
 
 def _together(
-    rows: Movers, here: Array, there: Array, bodies: Bodies, engine: Any, max_bytes: int | None
+    rows: Movers, here: Array, there: Array, bodies: Bodies, info: dict[str, Any], max_bytes: int | None
 ) -> tuple[Bodies, dict[str, Any]]:
     """Some bodies of the world at rest, then some rows of movers, and how `collide` is to look at them."""
     meshes = (_speck(bodies),) if rows.meshes is None else rows.meshes
@@ -73,9 +75,8 @@ def _together(
         np.concatenate((bodies.start.quat_wxyz[there], rows.quat[here])),
     )
     shape = np.concatenate((bodies.shape[there], len(bodies.meshes) + rows.shape[here]))
-    about = engine.about()
     options: dict[str, Any] = {
-        "contacts": "first", "precision": about["precision"], "backend": about["backend"], "results": "host"
+        "contacts": "first", "precision": info["precision"], "backend": info["backend"], "results": "host"
     }  # fmt: skip
     if max_bytes is not None:
         options["max_bytes"] = max_bytes

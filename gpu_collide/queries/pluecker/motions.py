@@ -12,9 +12,9 @@ from gpu_collide.bodies.movers import Turn
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.arrays.angles import sine_cosine
 from gpu_collide.geometry.arrays.soa import length
-from gpu_collide.queries.pluecker.engine import engine_for
+from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.pluecker.initial_overlap import start_inside
-from gpu_collide.queries.pluecker.movers import check_expel, check_movers, open_world
+from gpu_collide.queries.pluecker.movers import check_expel, check_movers, movers_on
 from gpu_collide.results.result import Status
 from gpu_collide.results.trace import Trace
 
@@ -94,15 +94,15 @@ def trace(
 ) -> Trace:
     """`Trace` of movers; ``motion(rows, n)`` is the `Motion` of the rows made of `n` movers."""
     check_start = check_bool(check_start, "check_start")
-    engine = engine_for(obstacles, precision, backend, max_bytes)
-    with open_world(obstacles) as (bodies, rules, resident):
+    with Obstacles(obstacles, movers_on, precision, backend, max_bytes, still=True) as among:
+        bodies, rules, engine = among.bodies, among.rules, among.engine
         rows = check_movers(movers, exclude_body, world, pairs, bodies, rules)
         asked = motion(rows, rows.count)
         with np.errstate(invalid="ignore", over="ignore"):
             reach = asked.reach(rows)
         finite = np.asarray(np.isfinite(reach).all(axis=1))
         rows = replace(rows, moves=rows.moves & finite)
-        made = engine.world(bodies, rules, resident)
+        made = engine.world(bodies, rules, among.resident)
         with np.errstate(invalid="ignore", over="ignore"):
             place = np.abs(rows.position - made.shift).max(axis=1, initial=0.0)
             far = place + np.where(finite, reach.max(axis=1, initial=0.0), 0.0)
@@ -111,12 +111,13 @@ def trace(
         way = None if asked.way is None else np.where(still, 0.0, asked.way)
         turns = [replace(t, half=np.where(still, [0.0, 1.0], t.half)) for t in asked.turns]
         found = engine.trace(made, rows, way, turns)
-    inside = start_inside(rows, bodies, rules, engine, max_bytes) if check_start else None
-    return _result(rows, finite, asked._replace(way=way), found, engine, inside)
+        info = engine.about()
+    inside = start_inside(rows, bodies, rules, info, max_bytes) if check_start else None
+    return _result(rows, finite, asked._replace(way=way), found, info, inside)
 
 
 def _result(
-    rows: Movers, finite: Array, asked: Motion, found: Any, engine: Any, inside: Array | None
+    rows: Movers, finite: Array, asked: Motion, found: Any, info: dict[str, Any], inside: Array | None
 ) -> Trace:
     """`Trace` of what an engine found."""
     moved = rows.moves
@@ -144,5 +145,5 @@ def _result(
     return Trace(
         status=status, fraction=fraction, part=part, kind=found["kind"], body=found["body"],
         feature_a=found["feature_a"], feature_b=found["feature_b"], point=found["point"],
-        normal=found["normal"], position=position, quat_wxyz=quat, expel=rows.zone, info=engine.about(),
+        normal=found["normal"], position=position, quat_wxyz=quat, expel=rows.zone, info=info,
     )  # fmt: skip

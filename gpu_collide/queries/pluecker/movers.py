@@ -3,7 +3,6 @@ answer."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,20 +12,16 @@ from gpu_collide._validate import as_float_array, as_int_array, as_numpy, first_
 from gpu_collide.backends import sources
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.movers import Movers
-from gpu_collide.bodies.rules import EVERYWHERE, LARGEST_WORLD, check_rules
+from gpu_collide.bodies.rules import EVERYWHERE, LARGEST_WORLD
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.geometry.preparation import prepared
-from gpu_collide.queries.backend_choice import not_obstacles
-from gpu_collide.queries.pairs import warn_of_invalid
 from gpu_collide.queries.scene import Scene
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from gpu_collide._types import Array
     from gpu_collide.bodies.rules import Rules
 
-__all__ = ["check_expel", "check_movers", "internal", "open_world", "per_mover", "reach_of"]
+__all__ = ["check_expel", "check_movers", "internal", "movers_on", "per_mover", "reach_of"]
 
 #: Keywords of earlier versions, as `renamed` takes them.
 OLD: Any = {"world": ("obstacles", (Bodies, Scene)), "own": "exclude_body", "in_world": "world"}
@@ -229,17 +224,12 @@ def internal(mesh: Mesh) -> tuple[int, int]:
     return wedges.internal_edges, wedges.internal_vertices
 
 
-@contextmanager
-def open_world(obstacles: Any) -> Iterator[tuple[Bodies, Any, Any]]:
-    """The bodies of a world at their start, their rules, and what a `Scene` keeps of them (else None)."""
-    if isinstance(obstacles, Scene):
-        with obstacles.still() as held:
-            yield held
-        return
-    if not isinstance(obstacles, Bodies):
-        raise not_obstacles(obstacles)
-    bodies = obstacles
-    if obstacles.start is not obstacles.end:
-        bodies = obstacles.moved(obstacles.start, obstacles.start)
-    warn_of_invalid(bodies, np.flatnonzero(~bodies.start.valid), ("is not there", "are not there"))
-    yield bodies, check_rules(len(bodies)), None
+def movers_on(where: Any, precision: Any, max_bytes: Any) -> Any:
+    """Who answers: the kernels on a backend, or the reference, which has the same verbs."""
+    if where.kind == "reference":
+        from gpu_collide.reference.pluecker import Reference
+
+        return Reference()
+    from gpu_collide.pipeline.movers.moves import MoverQuery
+
+    return MoverQuery(where, precision, max_bytes)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._calls import renamed, within_memory
+from gpu_collide._calls import renamed
 from gpu_collide._validate import first_few, how_many
 from gpu_collide.bodies.bodies import Bodies, refuse_spins
 from gpu_collide.bodies.movers import Turn
@@ -29,7 +29,6 @@ ROUND = float(np.float32(2.0 * np.pi))
 
 
 @renamed(vector="displacement", **OLD)
-@within_memory
 def translate(
     movers: Bodies | ArrayLike,
     obstacles: Scene | Bodies,
@@ -122,23 +121,11 @@ def translate(
     def motion(rows: Movers, n: int) -> Motion:
         return Motion(per_mover(displacement, "displacement", rows, n), (), None, None)
 
-    return trace(
-        movers,
-        obstacles,
-        motion,
-        expel,
-        exclude_body,
-        world,
-        pairs,
-        precision,
-        backend,
-        max_bytes,
-        check_start,
-    )  # fmt: skip
+    return trace(movers, obstacles, motion, expel, exclude_body, world, pairs, precision, backend, max_bytes,
+                 check_start)  # fmt: skip
 
 
 @renamed(**OLD)
-@within_memory
 def rotate(
     movers: Bodies | ArrayLike,
     obstacles: Scene | Bodies,
@@ -207,23 +194,11 @@ def rotate(
         turn = np.where(np.isfinite(turn), np.clip(turn, -2.0 * np.pi, 2.0 * np.pi), turn)
         return turned(turn, per_mover(axis, "axis", rows, n), per_mover(origin, "origin", rows, n))
 
-    return trace(
-        movers,
-        obstacles,
-        motion,
-        expel,
-        exclude_body,
-        world,
-        pairs,
-        precision,
-        backend,
-        max_bytes,
-        check_start,
-    )  # fmt: skip
+    return trace(movers, obstacles, motion, expel, exclude_body, world, pairs, precision, backend, max_bytes,
+                 check_start)  # fmt: skip
 
 
 @renamed(**OLD)
-@within_memory
 def move(
     movers: Bodies,
     obstacles: Scene | Bodies,
@@ -295,16 +270,5 @@ def move(
         )  # fmt: skip
         return Motion(way, (turn,), None, last[rows.mover])
 
-    return trace(
-        movers,
-        obstacles,
-        motion,
-        expel,
-        exclude_body,
-        world,
-        pairs,
-        precision,
-        backend,
-        max_bytes,
-        check_start,
-    )  # fmt: skip
+    return trace(movers, obstacles, motion, expel, exclude_body, world, pairs, precision, backend, max_bytes,
+                 check_start)  # fmt: skip

@@ -97,12 +97,8 @@ def side(
 
     Notes
     -----
-    [1]_, section 2.1; it equals the determinant of the four points with a column of ones. From lines far from
-    the origin it has few digits; the other tests take differences of points first.
-
-    References
-    ----------
-    .. [1] J. M. P. van Waveren, see `line`.
+    The paper (see `line`), section 2.1; it equals the determinant of the four points with a column of ones.
+    From lines far from the origin it has few digits; the other tests take differences of points first.
 
     Examples
     --------
@@ -118,7 +114,6 @@ def side(
 
 
 @renamed(vector="displacement")
-@within_memory
 def vertex_polygon_translation(
     vertex: ArrayLike,
     displacement: ArrayLike,
@@ -160,13 +155,9 @@ def vertex_polygon_translation(
 
     Notes
     -----
-    [1]_, sections 2.2 and 3.1, with a lower bound on the distance, closed borders, and signs that rounding
-    leaves in doubt computed in twice the digits: a vertex that meets the edge between two polygons meets at
-    least one of them, with any `expel`. ``docs/pluecker.md`` has the formulas.
-
-    References
-    ----------
-    .. [1] J. M. P. van Waveren, see `line`.
+    The paper (see `line`), sections 2.2 and 3.1, with a lower bound on the distance, closed borders, and
+    signs that rounding leaves in doubt computed in twice the digits: a vertex that meets the edge between two
+    polygons meets at least one of them, with any `expel`. ``docs/pluecker.md`` has the formulas.
 
     Examples
     --------
@@ -176,17 +167,9 @@ def vertex_polygon_translation(
     >>> gc.pluecker.vertex_polygon_translation(vertices, [0, 0, -4], square).tolist()
     [0.5, inf, 0.5, inf]
     """
-    options = Options.checked(precision=precision, backend=backend)
-    given = {
-        "vertex": features.rows(vertex, "vertex", 3),
-        "displacement": features.rows(displacement, "displacement", 3),
-        "polygon": features.polygons(polygon),
-    }
-    zone = features.zone(given, expel, options)
-    features.check_broadcast(given)
-    return _engine(options).vertex_polygon_translation(
-        given["vertex"], given["displacement"], given["polygon"], *zone
-    )
+    given = {"vertex": features.rows(vertex, "vertex", 3), "polygon": features.polygons(polygon)}
+    return _asked("vertex_polygon_translation", given, features.rows(displacement, "displacement", 3), expel,
+                  precision, backend)  # fmt: skip
 
 
 @within_memory
@@ -232,12 +215,8 @@ def vertex_polygon_rotation(
 
     Notes
     -----
-    [1]_, sections 2.4 and 3.3. Of the two angles at which a circle meets a plane only the one counts at which
-    it goes from the front to behind. ``docs/pluecker.md`` has the formulas.
-
-    References
-    ----------
-    .. [1] J. M. P. van Waveren, see `line`.
+    The paper (see `line`), sections 2.4 and 3.3. Of the two angles at which a circle meets a plane only the
+    one counts at which it goes from the front to behind. ``docs/pluecker.md`` has the formulas.
 
     Examples
     --------
@@ -247,20 +226,12 @@ def vertex_polygon_rotation(
     >>> [round(float(x) * 3, 6) for x in f]
     [1.570796, inf]
     """
-    options = Options.checked(precision=precision, backend=backend)
     given = {"vertex": features.rows(vertex, "vertex", 3), "polygon": features.polygons(polygon)}
     turn = features.turn(angle, axis, origin)
-    given["origin"] = turn[2]
-    zone = features.zone(given, expel, options, turns=True)
-    features.check_broadcast({**given, "angle": turn[0][..., None]})
-    return _engine(options).vertex_polygon_rotation(
-        given["vertex"], (turn[0], turn[1], given["origin"]), given["polygon"],
-        *zone,
-    )  # fmt: skip
+    return _asked("vertex_polygon_rotation", given, turn, expel, precision, backend)
 
 
 @renamed(vector="displacement")
-@within_memory
 def edge_edge_translation(
     edge: ArrayLike,
     displacement: ArrayLike,
@@ -300,12 +271,8 @@ def edge_edge_translation(
 
     Notes
     -----
-    [1]_, sections 2.3 and 3.2. The normal stays the same during a translation, so that the zone is exactly as
-    thick as said. Nearly parallel edges are computed in twice the digits.
-
-    References
-    ----------
-    .. [1] J. M. P. van Waveren, see `line`.
+    The paper (see `line`), sections 2.3 and 3.2. The normal stays the same during a translation, so that the
+    zone is exactly as thick as said. Nearly parallel edges are computed in twice the digits.
 
     Examples
     --------
@@ -314,20 +281,9 @@ def edge_edge_translation(
     >>> gc.pluecker.edge_edge_translation(y, [[0, 0, -4], [0, 0, 4]], x).tolist()
     [0.5, inf]
     """
-    options = Options.checked(precision=precision, backend=backend)
-    given = {
-        "edge": features.rows(edge, "edge", 2, 3),
-        "displacement": features.rows(displacement, "displacement", 3),
-        "still": features.rows(still, "still", 2, 3),
-    }
-    mine = features.normals(edge_normals, "edge_normals")
-    theirs = features.normals(still_normals, "still_normals")
-    zone = features.zone(given, expel, options)
-    features.check_broadcast(given)
-    return _engine(options).edge_edge_translation(
-        features.with_normals(given, "edge", mine), given["displacement"],
-        features.with_normals(given, "still", theirs), *zone,
-    )  # fmt: skip
+    given = {"edge": features.rows(edge, "edge", 2, 3), "still": features.rows(still, "still", 2, 3)}
+    return _asked("edge_edge_translation", given, features.rows(displacement, "displacement", 3), expel,
+                  precision, backend, edge=edge_normals, still=still_normals)  # fmt: skip
 
 
 @within_memory
@@ -368,13 +324,9 @@ def edge_edge_rotation(
 
     Notes
     -----
-    [1]_, sections 2.5 and 3.4, with the root that goes from outside to inside only. If both lines meet the
-    axis in one point, or lie in one plane across it, or are parallel to it, they have no crossing of their
-    own: what they hit, their ends hit.
-
-    References
-    ----------
-    .. [1] J. M. P. van Waveren, see `line`.
+    The paper (see `line`), sections 2.5 and 3.4, with the root that goes from outside to inside only. If both
+    lines meet the axis in one point, or lie in one plane across it, or are parallel to it, they have no
+    crossing of their own: what they hit, their ends hit.
 
     Examples
     --------
@@ -384,18 +336,27 @@ def edge_edge_rotation(
     >>> [round(float(x) * 3, 6) for x in f]
     [1.570796, inf]
     """
-    options = Options.checked(precision=precision, backend=backend)
     given = {"edge": features.rows(edge, "edge", 2, 3), "still": features.rows(still, "still", 2, 3)}
-    turn = features.turn(angle, axis, origin)
-    given["origin"] = turn[2]
-    mine = features.normals(edge_normals, "edge_normals")
-    theirs = features.normals(still_normals, "still_normals")
-    zone = features.zone(given, expel, options, turns=True)
-    features.check_broadcast({**given, "angle": turn[0][..., None]})
-    return _engine(options).edge_edge_rotation(
-        features.with_normals(given, "edge", mine), (turn[0], turn[1], given["origin"]),
-        features.with_normals(given, "still", theirs), *zone,
-    )  # fmt: skip
+    return _asked("edge_edge_rotation", given, features.turn(angle, axis, origin), expel, precision, backend,
+                  edge=edge_normals, still=still_normals)  # fmt: skip
+
+
+def _asked(
+    name: str, given: dict[str, Any], moved: Any, expel: Any, precision: Any, backend: Any, **normals: Any
+) -> Any:
+    """The test `name` of what moves and what stands still, `given` in this order; `moved` is a displacement,
+    or a turn: angles, axes, origins. `normals`: those of edges."""
+    options = Options.checked(precision=precision, backend=backend)
+    (what, still), turns = given, isinstance(moved, tuple)
+    given = given | {"origin": moved[2]} if turns else {what: given[what], "displacement": moved} | given
+    sides = {edge: features.normals(normal, f"{edge}_normals") for edge, normal in normals.items()}
+    zone = features.zone(given, expel, options, turns=turns)
+    features.check_broadcast(given | ({"angle": moved[0][..., None]} if turns else {}))
+    moved = (*moved[:2], given["origin"]) if turns else given["displacement"]
+    one, other = (
+        features.with_normals(given, x, sides[x]) if x in sides else given[x] for x in (what, still)
+    )
+    return getattr(_engine(options), name)(one, moved, other, *zone)
 
 
 def _engine(options: Options) -> Any:

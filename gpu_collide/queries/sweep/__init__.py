@@ -5,13 +5,16 @@ T. Schroeder, "Collision Detection Using Ray Casting"; K. Fauerby, "Collision de
 
 from __future__ import annotations
 
+from gpu_collide._calls import old_names
 from gpu_collide.bodies.casts import Cluster
 from gpu_collide.queries.sweep.casts import clusters, ellipsoids, rays, spheres
 from gpu_collide.queries.sweep.characters import clip, planes, slide
 from gpu_collide.results.hits import Feature, Hits
-from gpu_collide.results.slides import Clipped, Planes, Slides
+from gpu_collide.results.slides import ClippedVelocities, Planes, Slides
 
 __all__ = [
-    "Clipped", "Cluster", "Feature", "Hits", "Planes", "Slides", "clip", "clusters", "ellipsoids", "planes",
-    "rays", "slide", "spheres",
+    "ClippedVelocities", "Cluster", "Feature", "Hits", "Planes", "Slides", "clip", "clusters", "ellipsoids",
+    "planes", "rays", "slide", "spheres",
 ]  # fmt: skip
+
+__getattr__ = old_names("gpu_collide.sweep", {"Clipped": ClippedVelocities})

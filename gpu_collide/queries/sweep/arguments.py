@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,49 +10,50 @@ import numpy as np
 
 from gpu_collide._options import HITS, RESULTS
 from gpu_collide._validate import as_float_array, as_int_array, check_bool, check_choice, first_few
-from gpu_collide.bodies.bodies import Bodies, refuse_spins
+from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES, Casts, GivenCasts
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.preparation import prepared
-from gpu_collide.queries.backend_choice import not_obstacles, resolve_backend
-from gpu_collide.queries.pairs import warn_of_invalid
-from gpu_collide.queries.scene import Scene
+from gpu_collide.queries.engine_cache import remembered
+from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.sweep import residency
 from gpu_collide.queries.sweep.turning import chord_error, extent_of, extent_there, turning_bodies
-from gpu_collide.results.hits import Feature, Hits
+from gpu_collide.results.hits import Hits
 from gpu_collide.results.result import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     from gpu_collide._types import Array
 
 __all__ = [
-    "TURNING", "answer", "cluster_casts", "ellipsoid_casts", "engine_for", "limit_of", "open_world",
-    "sphere_casts", "within_digits",
+    "TURNING", "answer", "casts_on", "cluster_casts", "ellipsoid_casts", "limit_of", "sphere_casts",
+    "within_digits",
 ]  # fmt: skip
 
 #: Lengths beyond so many sizes of the smallest mesh leave no room for the products of the kernels.
 MOST = {"mixed": 1e40, "double": 1e40, "single": 1e8}
 TURNING = ("refuse", "chord")
+#: So many are squared and summed faster than they are compared.
+FEW_NUMBERS = 1 << 10
 #: What is told of a query that touches nothing.
 NOTHING = dict.fromkeys(("body", "face", "number", "sphere"), -1) | {"feature": 0, "time": 1, "point": 0}
 NOTHING["normal"] = 0
 
 
 def sphere_casts(start: Any, path: Any, radius: Any, results: Any = "auto") -> Casts | GivenCasts:
-    """`Casts` of spheres; points have radius 0."""
+    """`Casts` of spheres, or of points, whose radius is None."""
     if residency.on_device_or_wanted_there(results, start, path, radius):
-        return residency.casts(SPHERES, lambda: _spheres(start, path, radius), start, path, radius)
+        sizes = 0.0 if radius is None else radius
+        return residency.casts(SPHERES, lambda: _spheres(start, path, radius), start, path, sizes)
     return _spheres(start, path, radius)
 
 
 def _spheres(start: Any, path: Any, radius: Any) -> Casts:
     starts, paths = _ways(start, path)
     n = len(starts)
-    sizes = _per_query(radius, "radius", n)
-    return _checked(Casts(SPHERES, starts, paths, sizes, *_none(n)))
+    sizes = _per_query(radius, "radius", n) if radius is not None else np.zeros(n)
+    return _checked(SPHERES, starts, paths, sizes, *_none(n))
 
 
 def ellipsoid_casts(
@@ -83,8 +84,7 @@ def _ellipsoids(start: Any, path: Any, radii: Any, orientation: Any) -> Casts:
             f"{first_few(bad)}); points are for rays"
         )
     quat, good = _orientation(orientation, n)
-    casts = Casts(ELLIPSOIDS, starts, paths, sizes, *_none(n))
-    return _checked(replace(casts, quat=quat, moves=casts.moves & good))
+    return _checked(ELLIPSOIDS, starts, paths, sizes, quat, *_none(n)[1:4], good)
 
 
 def cluster_casts(
@@ -107,8 +107,7 @@ def _clusters(clusters: Any, start: Any, path: Any, orientation: Any) -> Casts:
         raise ValueError("clusters: expected at least one Cluster, got none")
     quat, good = _orientation(orientation, n)
     balls, radii, begin = residency.balls_of(all_of)
-    moves = np.ones(n, bool) & good
-    return _checked(Casts(CLUSTERS, starts, paths, radii, quat, balls, which, begin, moves))
+    return _checked(CLUSTERS, starts, paths, radii, quat, balls, which, begin, good)
 
 
 def cluster_numbers(numbers: Any, n: int, m: int) -> Array:
@@ -119,14 +118,19 @@ def cluster_numbers(numbers: Any, n: int, m: int) -> Array:
     )  # fmt: skip
 
 
+_NONE = np.zeros((0, 4)), np.zeros((0, 3))
+
+
 def _none(n: int) -> tuple[Array, Array, Array, Array, Array]:
     """What spheres do not have; and all of them are swept."""
-    return np.zeros((0, 4)), np.zeros((0, 3)), np.zeros(n, np.int32), np.zeros(1, np.int32), np.ones(n, bool)
+    return (*_NONE, np.zeros(n, np.int32), np.zeros(1, np.int32), np.ones(n, bool))
 
 
 def _ways(start: Any, path: Any) -> tuple[Array, Array]:
     """Starts and paths, (n, 3) each; one start or one path may do for all."""
     starts, paths = as_float_array(start, "start"), as_float_array(path, "displacement")
+    if starts.shape == paths.shape == (len(starts), 3):
+        return starts, paths
     shape = (residency.count(starts, paths), 3)
     return np.broadcast_to(starts, shape), np.broadcast_to(paths, shape)
 
@@ -157,11 +161,15 @@ def _orientation(orientation: Any, n: int) -> tuple[Array, Array]:
     return poses.unit_wxyz, poses.valid
 
 
-def _checked(casts: Casts) -> Casts:
+def _checked(
+    form: int, start: Array, path: Array, radius: Any, quat: Array, balls: Array, which: Array, begin: Array,
+    moves: Array,
+) -> Casts:  # fmt: skip
     """Casts in which rows that are no numbers stay where they are."""
-    radius: Any = casts.radius
-    own = [radius] if casts.form != CLUSTERS else []
-    if casts.moves.all() and np.isfinite(sum(_reach(x) for x in (casts.start, casts.path, *own))):
+    reach = _norm(start) + _norm(path) + (_norm(radius) if form != CLUSTERS else 0.0)
+    reach = reach if math.isfinite(reach) else math.inf
+    casts = Casts(form, start, path, radius, quat, balls, which, begin, moves, reach)
+    if casts.reach < math.inf and (form == SPHERES or moves.all()):
         return casts  # as always, but for the odd call
     good: Any = np.isfinite(casts.start).all(axis=1) & np.isfinite(casts.path).all(axis=1)
     if casts.form != CLUSTERS:
@@ -174,49 +182,28 @@ def _checked(casts: Casts) -> Casts:
 def _staying(casts: Casts) -> Casts:
     """Casts of which those that do not move have start and path zero."""
     rows = casts.moves[:, None]
-    return replace(casts, start=np.where(rows, casts.start, 0.0), path=np.where(rows, casts.path, 0.0))
+    start, path = (np.where(rows, x, 0.0) for x in (casts.start, casts.path))
+    return replace(casts, start=start, path=path, reach=math.inf)
 
 
-def _reach(array: Array) -> float:
-    """No number of it is larger; not finite, if one is not."""
+def _norm(array: Array) -> float:
+    """No number of it is larger without its sign; not finite if one is not, or too large to be squared."""
     if array.ndim and not array.strides[0]:  # all rows are the first
         array = array[:1]
-    return float(array.max(initial=0.0)) - float(array.min(initial=0.0))
+    if array.size > FEW_NUMBERS:  # of many, a product would wake all threads
+        return max(float(array.max()), -float(array.min()))
+    return math.sqrt(np.vdot(array, array))
 
 
-@contextmanager
-def open_world(world: Any) -> Iterator[tuple[Bodies, Any]]:
-    """The bodies of a world, and what a `Scene` keeps of them (else None)."""
-    if isinstance(world, Scene):
-        with world.held() as (bodies, _, resident):
-            refuse_spins(bodies, "obstacles")
-            yield bodies, resident
-        return
-    if not isinstance(world, Bodies):
-        raise not_obstacles(world)
-    refuse_spins(world, "obstacles")
-    invalid = np.flatnonzero(~(world.start.valid & world.end.valid))
-    warn_of_invalid(world, invalid, ("is not there", "are not there"))
-    yield world, None
-
-
-def engine_for(
-    world: Any, precision: Any, backend: Any, max_bytes: Any, characters: bool = False
-) -> tuple[Any, Any]:
-    """Who answers: where a `Scene` is kept, else according to the arguments (None: not given); and the
-    backend."""
-    options, where = resolve_backend(world, precision, backend, max_bytes, ("sweep",))
+def casts_on(where: Any, precision: Any, max_bytes: Any) -> Any:
+    """Who answers about casts: the kernels on a backend, or the reference, which has the same verbs."""
     if where.kind == "reference":
         from gpu_collide.reference import sweep
 
-        return sweep.Walkers() if characters else sweep.Reference(), where
-    if characters:
-        from gpu_collide.pipeline.sweep.characters import CharacterQuery
-
-        return CharacterQuery(where, options.precision, options.max_bytes), where
+        return sweep.Reference()
     from gpu_collide.pipeline.sweep.casts import CastQuery
 
-    return CastQuery(where, options.precision, options.max_bytes), where
+    return CastQuery(where, precision, max_bytes)
 
 
 def answer(
@@ -232,54 +219,62 @@ def answer(
     results: Any,
 ) -> Hits:
     """`Hits` of what is swept through a world."""
-    check_choice(hits, "hits", HITS)
-    check_choice(results, "results", RESULTS)
-    check_choice(turns, "turning", TURNING)
-    two_sided, zone = check_bool(two_sided, "two_sided"), _buffer(buffer)
-    engine, where = engine_for(world, precision, backend, max_bytes)
-    stays = residency.keeps_on_device(casts, where, results)
-    with where.current(), open_world(world) as (bodies, resident):
+    two_sided, zone = _asked(hits, results, turns, two_sided, buffer)
+    with Obstacles(world, casts_on, precision, backend, max_bytes, ("sweep",)) as among:
+        bodies, engine, where = among.bodies, among.engine, among.where
         turn = _refused_turning(bodies, turns)
-        limit = limit_of(bodies, engine.precision)
-        landing = residency.device_queries(casts, where, stays, engine, bodies, resident, limit)
+        limit, stays = limit_of(bodies, engine.precision), residency.keeps_on_device(casts, where, results)
+        landing = residency.device_queries(casts, where, stays, engine, bodies, among.resident, limit)
         if landing is not None:
             every = hits == "all"
             told = {"turning": chord_error(extent_there(landing, bodies), bodies)} if turn else {}
             rows = landing.all(two_sided, zone) if every else landing.first(two_sided, zone, hits == "any")
             return Hits(**(rows if stays else residency.fetched(rows, where)), info=engine.about() | told)
         casts = residency.fetched_casts(casts)
-        within = within_digits(casts, bodies, engine.precision)
-        rows = casts if within.all() else _staying(replace(casts, moves=casts.moves & within))
+        within = within_digits(casts, limit)
+        rows = casts if within is None else _staying(replace(casts, moves=casts.moves & within))
         extent = extent_of(rows, bodies, turning_bodies(bodies)) if turn else None
         told = {"turning": chord_error(extent, bodies)} if turn else {}
+        found = _answered(engine, engine.world(bodies, among.resident), rows, hits, two_sided, zone)
+        found["info"] = engine.about() | told
+    if not rows.every:
         lost = np.where(casts.moves, np.uint8(Status.UNRESOLVED), np.uint8(Status.INVALID_INPUT))
-        found = _answered(engine, engine.world(bodies, resident), rows, lost, hits, two_sided, zone)
-    found.info.update(engine.about() | told)
-    return residency.placed(found, where) if stays else found
+        found["status"] = np.where(rows.moves, found["status"], lost)
+    if stays:
+        return residency.placed(Hits(**found), where)
+    return Hits(**found) if where.kind == "reference" else Hits.sealed(**found)
 
 
 def _answered(
-    engine: Any, made: Any, casts: Casts, lost: Array, hits: Any, two_sided: bool, zone: float
-) -> Hits:
-    """`Hits` of casts on the host; `lost` is said of those that do not move."""
+    engine: Any, made: Any, casts: Casts, hits: Any, two_sided: bool, zone: float
+) -> dict[str, Any]:
+    """The fields of `Hits` of casts on the host."""
     n = len(casts)
     if hits == "all":
         found = engine.all(made, casts, two_sided, zone)
-        if not casts.moves.all():  # they stood at 0, where a body may have come by
+        if not casts.every:  # they stood at 0, where a body may have come by
             told = casts.moves[found["query"]]
             found = {name: array[told] for name, array in found.items()}
         count = np.bincount(found["query"], minlength=n)
-        offsets, hit = np.concatenate([[0], np.cumsum(count)]), count > 0
+        found["offsets"], hit = np.concatenate([[0], np.cumsum(count)]), count > 0
     else:
         found = engine.first(made, casts, two_sided, zone, hits == "any")
-        if not casts.moves.all():
+        if not casts.every:
             for name, array in found.items():
                 array[~casts.moves] = NOTHING[name]
-        found["query"] = np.arange(n, dtype=np.int32)
-        offsets, hit = np.arange(n + 1), found["feature"] != Feature.NONE
-    status = np.where(hit, np.uint8(Status.HIT), np.uint8(Status.MISS))
-    status = np.where(casts.moves, status, lost)
-    return Hits(status=status, offsets=offsets, **found)
+        found["query"], found["offsets"] = np.arange(n, dtype=np.int32), np.arange(n + 1)
+        hit = found["feature"] != 0
+    found["status"] = hit.astype(np.uint8)  # `Status.HIT` is 1, MISS 0
+    return found
+
+
+@remembered
+def _asked(hits: Any, results: Any, turns: Any, two_sided: Any, buffer: Any) -> tuple[bool, float]:
+    """What is asked besides, checked: from both sides? And the buffer."""
+    check_choice(hits, "hits", HITS)
+    check_choice(results, "results", RESULTS)
+    check_choice(turns, "turning", TURNING)
+    return check_bool(two_sided, "two_sided"), _buffer(buffer)
 
 
 def _buffer(buffer: Any) -> float:
@@ -292,14 +287,17 @@ def _buffer(buffer: Any) -> float:
 
 def limit_of(bodies: Bodies, precision: str) -> float:
     """Lengths beyond leave no room for the products of the kernels."""
-    return MOST[precision] * min(float(prepared.measures_of(mesh)[4]) for mesh in bodies.meshes)
+    size = bodies.__dict__.get("_least_size")
+    if size is None:
+        size = min(float(prepared.measures_of(mesh)[4]) for mesh in bodies.meshes)
+        bodies.__dict__["_least_size"] = size
+    return MOST[precision] * size
 
 
-def within_digits(casts: Casts, bodies: Bodies, precision: str) -> Array:
-    """Which rows have lengths that the precision can multiply."""
-    limit = limit_of(bodies, precision)
-    if casts.form == SPHERES and sum(_reach(x) for x in (casts.start, casts.path, casts.radius)) <= limit:
-        return np.ones(len(casts), bool)
+def within_digits(casts: Casts, limit: float) -> Array | None:
+    """Which rows have lengths that the precision can multiply; None: all."""
+    if casts.form == SPHERES and casts.reach <= limit:
+        return None
     reach = np.abs(casts.start).max(axis=1, initial=0.0) + np.abs(casts.path).max(axis=1, initial=0.0)
     if casts.form == ELLIPSOIDS:
         most = casts.radius.max(axis=1)
@@ -308,7 +306,8 @@ def within_digits(casts: Casts, bodies: Bodies, precision: str) -> Array:
         reach = reach + casts.radius
     else:
         reach = reach + np.abs(casts.balls).max(initial=0.0) + casts.radius.max(initial=0.0)
-    return np.asarray(reach <= limit)
+    within = reach <= limit
+    return None if within.all() else within
 
 
 def _refused_turning(bodies: Bodies, turns: str) -> bool:

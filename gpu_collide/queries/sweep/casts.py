@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpu_collide._calls import renamed, within_memory
+from gpu_collide._calls import renamed
 from gpu_collide.queries.sweep.arguments import answer, cluster_casts, ellipsoid_casts, sphere_casts
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ __all__ = ["clusters", "ellipsoids", "rays", "spheres"]
 
 
 @renamed(path="displacement", world="obstacles")
-@within_memory
 def rays(
     start: ArrayLike,
     displacement: ArrayLike,
@@ -105,12 +104,11 @@ def rays(
     >>> found.time.tolist(), found.hit.tolist(), found.normal[0].tolist()
     ([0.5, 1.0], [True, False], [0.0, 0.0, 1.0])
     """
-    casts = sphere_casts(start, displacement, 0.0, results)
+    casts = sphere_casts(start, displacement, None, results)
     return answer(casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
 
 
 @renamed(path="displacement", world="obstacles")
-@within_memory
 def spheres(
     start: ArrayLike,
     displacement: ArrayLike,
@@ -172,7 +170,6 @@ def spheres(
 
 
 @renamed(path="displacement", world="obstacles")
-@within_memory
 def ellipsoids(
     start: ArrayLike,
     displacement: ArrayLike,
@@ -237,7 +234,6 @@ def ellipsoids(
 
 
 @renamed(path="displacement", world="obstacles")
-@within_memory
 def clusters(
     clusters: Cluster | tuple[Sequence[Cluster], ArrayLike],
     start: ArrayLike,

@@ -1,4 +1,4 @@
-"""What characters are told, checked: how they fall, where up is, what they ride on, what is ground."""
+"""Arguments of characters, checked: gravity, up, platforms, and which slopes are ground."""
 
 from __future__ import annotations
 

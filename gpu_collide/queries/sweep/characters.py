@@ -1,4 +1,4 @@
-"""`slide`, and the steps that it is made of beside `ellipsoids`: `planes` and `clip`."""
+"""`slide`, and two of its three operations, `planes` and `clip` (the third is `ellipsoids`)."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ from gpu_collide._validate import (
     check_positive,
     first_few,
 )
+from gpu_collide.backends import get_backend
 from gpu_collide.geometry.arrays.angles import sine_cosine
+from gpu_collide.queries.engine_cache import options_of, remembered
+from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.sweep import residency
 from gpu_collide.queries.sweep.arguments import (
     TURNING,
     ellipsoid_casts,
-    engine_for,
     limit_of,
-    open_world,
     within_digits,
 )
 from gpu_collide.queries.sweep.character_arguments import falls, length, ridden, slides, slope, upwards
 from gpu_collide.queries.sweep.substeps import substeps, substeps_device
 from gpu_collide.queries.sweep.turning import turning_bodies
 from gpu_collide.results.result import Status
-from gpu_collide.results.slides import Clipped, Planes, Slides
+from gpu_collide.results.slides import ClippedVelocities, Planes, Slides
 
 if TYPE_CHECKING:
     from typing import Any
@@ -49,7 +50,6 @@ SKIN = 1e-3
 
 
 @renamed(world="obstacles")
-@within_memory
 def planes(
     obstacles: Scene | Bodies,
     position: ArrayLike,
@@ -116,23 +116,23 @@ def planes(
     two_sided = check_bool(two_sided, "two_sided")
     check_choice(results, "results", RESULTS)
     casts = ellipsoid_casts(position, [0.0, 0.0, 0.0], radii, orientation, results)
-    engine, where = _engine(obstacles, precision, backend, max_bytes)
-    stays = residency.keeps_on_device(casts, where, results)
-    with where.current(), open_world(obstacles) as (bodies, resident):
-        limit = limit_of(bodies, engine.precision)
-        landing = residency.device_queries(casts, where, stays, engine, bodies, resident, limit)
+    with Obstacles(obstacles, characters_on, precision, backend, max_bytes, ("sweep",)) as among:
+        bodies, engine, where = among.bodies, among.engine, among.where
+        limit, stays = limit_of(bodies, engine.precision), residency.keeps_on_device(casts, where, results)
+        landing = residency.device_queries(casts, where, stays, engine, bodies, among.resident, limit)
         if landing is not None:
             rows = landing.planes(two_sided, near, moment)
             return Planes(**(rows if stays else residency.fetched(rows, where)), info=engine.about())
-        casts, good = _kept(residency.fetched_casts(casts), bodies, engine.precision)
-        rows = engine.planes(engine.world(bodies, resident), casts, two_sided, near, moment)
+        casts, good = _kept(residency.fetched_casts(casts), limit)
+        rows = engine.planes(engine.world(bodies, among.resident), casts, two_sided, near, moment)
+        info = engine.about()
     keep = good[rows["query"]]
     rows = {name: array[keep] for name, array in rows.items()}
     count = np.bincount(rows["query"], minlength=len(casts))
     status = np.where(count > 0, Status.HIT, Status.MISS)
     status[~good] = Status.INVALID_INPUT
     offsets = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
-    found = Planes(status=status.astype(np.uint8), offsets=offsets, info=engine.about(), **rows)
+    found = Planes(status=status.astype(np.uint8), offsets=offsets, info=info, **rows)
     return residency.placed(found, where) if stays else found
 
 
@@ -145,7 +145,7 @@ def clip(
     push: ArrayLike | None = None,
     precision: Precision | None = None,
     backend: BackendName | None = None,
-) -> Clipped:
+) -> ClippedVelocities:
     """Velocities clipped by planes: for each, the nearest one that leads into none of its planes.
 
     Along one plane it slides, along the crease of two, and in a corner of three it stops. It is exact, not
@@ -159,14 +159,14 @@ def clip(
     offsets : (n + 1,) array_like of int
         Planes ``offsets[i]:offsets[i + 1]`` are those of velocity i: `Planes.offsets`.
     push : (m,) array_like, optional
-        How fast each plane comes along its own normal: the least that a velocity must go along it. For
-        planes of moving bodies ``(planes.normal * planes.motion).sum(1)``. Default: they stand still.
+        How fast each plane moves along its own normal: the least component of a velocity along it. For planes
+        of moving bodies ``(planes.normal * planes.body_displacement).sum(1)``. Default: they stand still.
     precision, backend
         As in `gpu_collide.collide`.
 
     Returns
     -------
-    Clipped
+    ClippedVelocities
 
     Raises
     ------
@@ -179,7 +179,7 @@ def clip(
     --------
     >>> import gpu_collide as gc
     >>> found = gc.sweep.clip([[1.0, 0, -2]], [[0, 0, 1.0], [-1, 0, 0]], [0, 2])
-    >>> found.velocity.tolist(), found.bent.tolist()
+    >>> found.velocity.tolist(), found.active_planes.tolist()
     ([[0.0, 0.0, 0.0]], [2])
     """
     ways = as_float_array(velocity, "velocity", shape=(None, 3))
@@ -200,21 +200,24 @@ def clip(
             f"normal: expected directions of length 1, got {length[bad[0]]} ({bad.size} rows, first: "
             f"{first_few(bad)})"
         )
-    engine, _ = _engine(None, precision, backend, None)
+    options = options_of(precision="mixed" if precision is None else precision,
+                         backend="auto" if backend is None else backend)  # fmt: skip
+    where = get_backend(options.backend, options.precision, ("sweep",))
+    engine = characters_on(where, options.precision, options.max_bytes)
     good = np.asarray(np.isfinite(ways).all(axis=1))
     some = np.repeat(np.arange(len(ways)), np.diff(begin))
     np.logical_and.at(good, some, np.isfinite(pushes))
     tables = np.column_stack((walls / length[:, None], np.where(np.isfinite(pushes), pushes, 0.0)))
-    found, bent = engine.clip(np.where(good[:, None], ways, 0.0), begin, tables)
+    found, active = engine.clip(np.where(good[:, None], ways, 0.0), begin, tables)
     found[~good] = 0.0
-    status = np.where(bent > 0, Status.HIT, np.where(bent < 0, Status.UNRESOLVED, Status.MISS))
+    status = np.where(active > 0, Status.HIT, np.where(active < 0, Status.UNRESOLVED, Status.MISS))
     status[~good] = Status.INVALID_INPUT
-    bent = np.where(good, bent, 0).astype(np.int32)
-    return Clipped(status=status.astype(np.uint8), velocity=found, bent=bent, info=engine.about())
+    active = np.where(good, active, 0).astype(np.int32)
+    status = status.astype(np.uint8)
+    return ClippedVelocities(status=status, velocity=found, active_planes=active, info=engine.about())
 
 
 @renamed(world="obstacles")
-@within_memory
 def slide(
     obstacles: Scene | Bodies,
     position: ArrayLike,
@@ -318,28 +321,16 @@ def slide(
     >>> found.position.round(3).tolist(), found.grounded.tolist()
     ([[0.1, 0.0, 1.1]], [True])
     """
-    check_choice(results, "results", RESULTS)
+    rules = _rules(results, turning, two_sided, max_slides, max_slope, step_height, skin, gravity is not None)
     beside = ((gravity, 2), (riding, 1))
     casts = ellipsoid_casts(position, velocity, radii, orientation, results, beside)
     n = len(casts)
     fall = falls(gravity, n)
-    rules = {
-        "two_sided": int(check_bool(two_sided, "two_sided")),
-        "most": slides(max_slides),
-        "falls": int(gravity is not None),
-        "step": length(step_height, "step_height"),
-        "ground": float(sine_cosine(np.radians(slope(max_slope)))[1]),
-    }
-    rules |= dict(zip(("up_x", "up_y", "up_z"), upwards(up, fall), strict=True))
-    if skin is None:
-        rules["skin"] = -SKIN  # of each one's own
-    else:
-        rules["skin"] = check_positive(skin, "skin")
-    check_choice(turning, "turning", TURNING)
+    rules = rules | dict(zip(("up_x", "up_y", "up_z"), upwards(up, fall).tolist(), strict=True))
     told = {"skin": "1e-3 of the least radius" if skin is None else rules["skin"]}
-    engine, where = _engine(obstacles, precision, backend, max_bytes)
-    stays = residency.keeps_on_device(casts, where, results)
-    with where.current(), open_world(obstacles) as (bodies, resident):
+    with Obstacles(obstacles, characters_on, precision, backend, max_bytes, ("sweep",)) as among:
+        bodies, engine, where = among.bodies, among.engine, among.where
+        resident, stays = among.resident, residency.keeps_on_device(casts, where, results)
         turn = _turns(bodies, turning)
 
         def refuse() -> None:
@@ -358,34 +349,64 @@ def slide(
             return Slides(**(rows if stays else residency.fetched(rows, where)), info=engine.about() | told)
         casts = residency.fetched_casts(casts)
         fall = np.broadcast_to(as_numpy(fall, "gravity"), (n, 3))
-        casts = replace(casts, moves=casts.moves & np.isfinite(fall).all(axis=1))
-        casts, good = _kept(casts, bodies, engine.precision)
+        casts = replace(casts, moves=casts.moves & np.isfinite(fall).all(axis=1), reach=np.inf)
+        casts, good = _kept(casts, limit)
         on = np.where(good, ridden(riding, len(bodies), n), -1)
         fall = np.where(good[:, None], fall, 0.0)
         rows, more = substeps(engine, bodies, resident, casts, on, fall, rules)
+        info = engine.about() | told | more
     status = rows.pop("status").astype(np.uint8)
     status[~good] = Status.INVALID_INPUT
     ground = rows.pop("ground").astype(np.int32)
-    lost = ~good
-    given_at = np.broadcast_to(as_float_array(position, "position"), (n, 3))
-    rows["position"][lost] = np.nan_to_num(given_at[lost], posinf=0.0, neginf=0.0)
-    ground[lost] = -1
+    if not good.all():
+        lost = ~good
+        given_at = np.broadcast_to(as_float_array(position, "position"), (n, 3))
+        rows["position"][lost] = np.nan_to_num(given_at[lost], posinf=0.0, neginf=0.0)
+        ground[lost] = -1
     rows["ground_normal"][ground < 0] = 0.0
-    info = engine.about() | told | more
-    found = Slides(status=status, ground_body=ground, info=info, **rows)
-    return residency.placed(found, where) if stays else found
+    rows |= {"status": status, "ground_body": ground, "info": info}
+    if stays:
+        return residency.placed(Slides(**rows), where)
+    return Slides(**rows) if where.kind == "reference" else Slides.sealed(**rows)
 
 
-def _engine(world: Any, precision: Any, backend: Any, max_bytes: Any) -> tuple[Any, Any]:
-    return engine_for(world, precision, backend, max_bytes, characters=True)
+@remembered
+def _rules(
+    results: Any, turning: Any, two_sided: Any, most: Any, steepest: Any, step: Any, skin: Any, falls: bool
+) -> dict[str, Any]:
+    """What is asked besides, checked, as the kernels read it."""
+    check_choice(results, "results", RESULTS)
+    check_choice(turning, "turning", TURNING)
+    return {
+        "two_sided": int(check_bool(two_sided, "two_sided")),
+        "most": slides(most),
+        "falls": int(falls),
+        "step": length(step, "step_height"),
+        "ground": float(sine_cosine(np.radians(slope(steepest)))[1]),
+        "skin": -SKIN if skin is None else check_positive(skin, "skin"),  # below 0: of each one's own
+    }
 
 
-def _kept(casts: Casts, bodies: Bodies, precision: str) -> tuple[Casts, Array]:
+def characters_on(where: Any, precision: Any, max_bytes: Any) -> Any:
+    """Who answers: the kernels on a backend, or the reference, which has the same verbs."""
+    if where.kind == "reference":
+        from gpu_collide.reference import sweep
+
+        return sweep.Walkers()
+    from gpu_collide.pipeline.sweep.characters import CharacterQuery
+
+    return CharacterQuery(where, precision, max_bytes)
+
+
+def _kept(casts: Casts, limit: float) -> tuple[Casts, Array]:
     """Casts in which rows without an answer stand still, and which have one."""
-    good = casts.moves & within_digits(casts, bodies, precision)
+    within = within_digits(casts, limit)
+    good = casts.moves if within is None else casts.moves & within
+    if good.all():
+        return casts, good
     row = good[:, None]
     start, path = np.where(row, casts.start, 0.0), np.where(row, casts.path, 0.0)
-    return replace(casts, start=start, path=path, moves=good), good
+    return replace(casts, start=start, path=path, moves=good, reach=np.inf), good
 
 
 def _turns(bodies: Bodies, turns: str) -> bool:

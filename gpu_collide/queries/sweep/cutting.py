@@ -1,4 +1,4 @@
-"""Into how many pieces the step of each character is cut, by the bodies that turn within its reach."""
+"""How many parts the step of each character is divided into, by the rotating bodies within its reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is swept as it was given: which of its arrays lie on a GPU, their shapes, and where results are."""
+"""Arguments of casts as given: which arrays are on a GPU, their shapes, and where results go."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ SEVERAL = -1
 
 def on_device_or_wanted_there(results: Any, *arrays: Any) -> bool:
     """Does an array lie on a GPU, or are results to stay on one?"""
-    return any(on_device(array) is not None for array in arrays) or (
-        isinstance(results, str) and results == "device"
-    )
+    for array in arrays:
+        if type(array) is not np.ndarray and on_device(array) is not None:
+            return True
+    return isinstance(results, str) and results == "device"
 
 
 def casts(
@@ -174,7 +175,7 @@ def device_queries(
     limit: float,
     refuse: Callable[[], object] | None = None,
 ) -> Any:
-    """The `Landing` of casts that are taken from where they lie, or whose results stay there; None of others.
+    """`DeviceQueries` of casts whose arrays are used in place, or whose results stay there; else None.
 
     `refuse` raises what is wrong with arguments; default: what is with the casts.
     """

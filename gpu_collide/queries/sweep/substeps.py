@@ -1,4 +1,4 @@
-"""Steps of characters, each cut in as many pieces as the bodies that turn within its reach take."""
+"""Steps of characters, each divided into as many parts as the rotating bodies within its reach require."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _in_pieces(
     if pieces > 1:
         found |= {"velocity": left * pieces, "status": status, "casts": count}
         lost = ~casts.moves
-        found["velocity"][lost] = found["fall"][lost] = 0.0
+        found["velocity"][lost] = found["fall_velocity"][lost] = 0.0
         found["casts"][lost] = 0
     return found
 
@@ -131,7 +131,7 @@ def substeps_device(
     fall: Any,
     rules: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """`stepped` on a device, of what a `Landing` has; the same bits, with what is in `Slides` beside it."""
+    """`stepped` on a device, of `DeviceQueries`; the same bits, with what is in `Slides` beside it."""
     cp, every, extent = landing.be.arrays, turning_bodies(bodies), extent_there(landing, bodies, fall, on)
     start, path, falls, radius, rides = landing.walkers(fall, on)
     walkers = Walkers(cp, start, path, falls, radius, rides, landing.swept)
@@ -179,13 +179,13 @@ def _in_pieces_there(
         count = rows["casts"] + count
     if pieces > 1:
         rows["velocity"] = cp.where(swept[:, None], rows["velocity"] * float(pieces), 0.0)
-        rows["fall"] = cp.where(swept[:, None], rows["fall"], 0.0)
+        rows["fall_velocity"] = cp.where(swept[:, None], rows["fall_velocity"], 0.0)
         rows["casts"] = cp.where(swept, count, np.int32(0))
     rows["status"] = cp.where(lost, np.uint8(Status.INVALID_INPUT), status)
     return rows
 
 
 def _arcs(bodies: Bodies) -> tuple[Array, Array, Array] | None:
-    """What `Landing.slide` needs of bodies that carry along an arc; None: there are none."""
+    """What `DeviceQueries.slide` needs of bodies that carry along an arc; None: there are none."""
     turns, quat = turns_of(bodies)
     return (turns.astype(np.int32), quat, bodies.start.position) if turns.any() else None

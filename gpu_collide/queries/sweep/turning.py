@@ -1,4 +1,4 @@
-"""Bodies that turn while something is swept through them: how far chords are off, and parts of a step."""
+"""Rotating bodies during a cast: the error of chords, and parts of a step."""
 
 from __future__ import annotations
 
@@ -26,7 +26,11 @@ __all__ = [
 
 def turning_bodies(bodies: Bodies) -> Array:
     """Numbers of the bodies that turn between their poses."""
-    return np.flatnonzero(turning(bodies) & bodies.start.valid & bodies.end.valid)
+    which = bodies.__dict__.get("_turning")
+    if which is None:
+        which = np.flatnonzero(turning(bodies) & bodies.start.valid & bodies.end.valid)
+        bodies.__dict__["_turning"] = which
+    return which
 
 
 class Extent(NamedTuple):
@@ -91,7 +95,7 @@ def extent_of(casts: Casts, bodies: Bodies, which: Array, rides: bool = False) -
 
 
 def extent_there(landing: Any, bodies: Bodies, fall: Any = None, riding: Any = None) -> Extent:
-    """The same of what a `Landing` has on a device; of characters with their falls and what they ride on."""
+    """`extent_of` for `DeviceQueries`; for characters with their falls and what they ride on."""
     most, leaning = landing.extent(_spins(bodies, turning_bodies(bodies)), fall, riding, len(bodies))
     given = landing.given
     return Extent(

@@ -87,7 +87,8 @@ def bounds_of(bodies, padded=True):
     axis, angle = quat.axis_angle(turn)
     low, high = _swept(c0, c1, q0, q1, turn, np.nan_to_num(axis), angle, radius, half)
     if bodies.spins is not None:
-        spun_low, spun_high = _spun(bodies.spins, c0, c1, q0, q1, centre, radius, half)
+        with np.errstate(over="ignore", invalid="ignore"):
+            spun_low, spun_high = _spun(bodies.spins, c0, c1, q0, q1, centre, radius, half)
         spins = bodies.spins.spinning[:, None]
         low, high = np.where(spins, spun_low, low), np.where(spins, spun_high, high)
     low, high = np.where(calm, low - pad[:, None], -np.inf), np.where(calm, high + pad[:, None], np.inf)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpu_collide.bodies.quaternion import cross
-from gpu_collide.reference.narrow_phase._roots import MAX_DEPTH, _bracket
+from gpu_collide.reference.narrow_phase._roots import MAX_DEPTH, bracket
 from gpu_collide.reference.narrow_phase.body_motion import BodyMotion, State, skew, turned
 
 # Of slopes: how much more than the bound they have to be, and how many roundings of a value.
@@ -169,7 +169,7 @@ class Functions:
         def slope(s, index=None):
             return (self if index is None else self.take(index))(s)[1:]
 
-        return _bracket(slope, start, end)
+        return bracket(slope, start, end)
 
 
 def _least(f, f1, f2, arm):

@@ -1,4 +1,5 @@
-"""The components of a mesh for the overlap test: what hangs together, what is closed, which way is out."""
+"""The components of a mesh for the overlap test: what is connected, what is closed, and which way is
+out."""
 
 from dataclasses import dataclass
 from itertools import combinations

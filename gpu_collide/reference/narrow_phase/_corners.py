@@ -1,4 +1,4 @@
-"""What two solids share at a place where faces of both meet, as far as the planes there show."""
+"""What two solids share at a place where faces of both meet, as far as the planes there decide."""
 
 from itertools import combinations, product
 

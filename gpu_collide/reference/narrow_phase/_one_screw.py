@@ -30,7 +30,7 @@ from gpu_collide.bodies.quaternion import cross
 from gpu_collide.reference.narrow_phase import body_motion
 from gpu_collide.reference.narrow_phase._quaternion import HALF_TURN
 from gpu_collide.reference.narrow_phase.body_motion import back
-from gpu_collide.reference.narrow_phase.s01_screw import times
+from gpu_collide.reference.narrow_phase.s01_screw import length_of, times
 
 # Cosine of half a turn up to which it counts as half a turn here: beyond all rounding.
 NEAR_HALF_TURN = 1e6 * HALF_TURN
@@ -58,7 +58,7 @@ def is_one_screw(motion, screw):
         return True
     if (_stands(a) and _is_screw(b)) or (_stands(b) and _is_screw(a)):
         return True
-    return bool(distance_bound(motion, screw) <= motion.rounding)
+    return motion.in_range and bool(distance_bound(motion, screw) <= motion.rounding)
 
 
 def _stands(path):
@@ -67,9 +67,10 @@ def _stands(path):
 
 def _is_screw(path):
     """Whether a body moves along its axis and turns by less than half a turn."""
-    off = np.linalg.norm(cross(path.turn, path.w))
+    with np.errstate(over="ignore", invalid="ignore"):
+        off = length_of(cross(path.turn, path.w))
     less = path.theta < np.pi and np.cos(0.5 * path.theta) > NEAR_HALF_TURN
-    return less and off <= OFF_AXIS * path.theta * np.linalg.norm(path.w)
+    return less and off <= OFF_AXIS * path.theta * length_of(path.w)
 
 
 def distance_bound(motion, screw):

@@ -153,7 +153,7 @@ def _cut_bisect(functions, low, high, tolerance):
             # f' is monotone here, so f has at most one extremum: cut there.
             i, a, b = item[turn], start[turn], end[turn]
             part = functions.take(i)
-            x = _bracket(lambda s, k=None, part=part: _slope(part, s, k), a, b)
+            x = bracket(lambda s, k=None, part=part: _slope(part, s, k), a, b)
             done.append((i, a, x))
             done.append((i, x, b))
         split = possible & ~monotone & ~bent & ~last
@@ -175,7 +175,7 @@ def _solve_pieces(functions, item, start, end, tolerance):
     crosses = (at_start >= 0) != (at_end >= 0)
     i = np.nonzero(crosses)[0]
     inner = part.take(i)
-    roots = _bracket(lambda s, k=None: (inner if k is None else inner.take(k))(s)[:2], start[i], end[i])
+    roots = bracket(lambda s, k=None: (inner if k is None else inner.take(k))(s)[:2], start[i], end[i])
     # Ends of pieces that touch zero, unless a root lies in a piece beside them.
     ends, values = np.concatenate([start, end]), np.concatenate([at_start, at_end])
     owner, taken = np.concatenate([item, item]), np.concatenate([crosses, crosses])
@@ -186,7 +186,7 @@ def _solve_pieces(functions, item, start, end, tolerance):
     return np.concatenate([item[i], owner[lone]]), np.concatenate([roots, ends[lone]]), touch
 
 
-def _bracket(function, start, end):
+def bracket(function, start, end):
     """Zeros in [start, end] of functions with a change of sign there: Newton steps, bisection where they
     leave the bracket.
 

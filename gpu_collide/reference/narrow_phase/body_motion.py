@@ -24,10 +24,12 @@ import numpy as np
 
 from gpu_collide.bodies.quaternion import cross
 from gpu_collide.reference.narrow_phase import _quaternion as quat
-from gpu_collide.reference.narrow_phase.s01_screw import LONGEST_WAY, TAU_LENGTH, TAU_TIME
+from gpu_collide.reference.narrow_phase.s01_screw import LONGEST_WAY, TAU_LENGTH, TAU_TIME, length_of
 
 # Of the functions of a pair in units of size + way: worst seen 30 (turns up to 3.1, ways up to 1e6 sizes).
 ROUNDING = 32 * np.finfo(np.float64).eps
+# Radians of one body in a step, about 160 revolutions: beyond, a pair that may meet is UNRESOLVED.
+MOST_TURN = 1000.0
 # Edges at right angles to the common axis of both turns stay so; sine of the angle of the axes.
 SAME_AXIS = 1e-14
 
@@ -42,12 +44,12 @@ class Path:
 
     @cached_property
     def theta(self):
-        return float(np.linalg.norm(self.turn))
+        return float(length_of(self.turn))
 
     @property
     def way(self):
         """Bound of the length of the centre's path."""
-        return float(np.linalg.norm(self.w) + np.linalg.norm(self.p))
+        return float(length_of(self.w) + length_of(self.p))
 
     @cached_property
     def q(self):
@@ -191,7 +193,9 @@ class BodyMotion:
 
     @property
     def in_range(self):
-        return self.unit <= LONGEST_WAY * self.size
+        """False if ways or distance are too long for float64, or the turns for the search."""
+        turn = max(self.path_a.theta, self.path_b.theta)
+        return bool(self.unit + length_of(self.U) <= LONGEST_WAY * self.size and turn <= MOST_TURN)
 
     @cached_property
     def speed(self):
@@ -317,6 +321,11 @@ def body_of(bodies, k):
 
 def motion_of_pair(mesh_a, mesh_b, body_a, body_b):
     """The `BodyMotion` of a pair of `Mesh` and `Body`."""
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is out of range
+        return _motion(mesh_a, mesh_b, body_a, body_b)
+
+
+def _motion(mesh_a, mesh_b, body_a, body_b):
     c_a, c_b = np.asarray(mesh_a.center, float), np.asarray(mesh_b.center, float)
     frame = body_a.q0
     inverse = quat.conjugate(frame)

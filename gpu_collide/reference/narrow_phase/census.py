@@ -1,4 +1,4 @@
-"""How much work a pair is: records on the rows of its screen, and candidates among them."""
+"""The amount of work in a pair: records on the rows of its screen, and candidates among them."""
 
 from __future__ import annotations
 

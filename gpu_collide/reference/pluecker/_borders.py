@@ -1,5 +1,5 @@
-"""What lies beside borders: when motions come over what they hold, and faces behind them over which they
-go out."""
+"""Motions near the borders of faces: when they pass over a face, and faces behind a border over which they
+leave."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def stays_before(swing, met, least, enough=np.inf):
 
 
 def edge_stays(normals, c, ends, met, least, expel, way):
-    """`_edge_parts` in a turn of the ends, or with `way` -1 of the edge through c."""
+    """Whether an edge separates, in a rotation of its ends, or with `way` -1 of the edge through c."""
     good = False
     sides = [normals[..., k, :] for k in range(normals.shape[-2])]
     if len(sides) == 1:

@@ -1,4 +1,5 @@
-"""Where things that turn about z meet: how points move, how far beside a border counts, how edges cross."""
+"""Where features that rotate about z meet: how points move, how far beside a border counts, how edges
+cross."""
 
 from __future__ import annotations
 

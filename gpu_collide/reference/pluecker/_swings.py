@@ -1,4 +1,4 @@
-"""What a turn about z makes of points and of their distances: constant part, sine and cosine."""
+"""Points and their distances under a rotation about z: constant part, sine and cosine."""
 
 from __future__ import annotations
 

@@ -30,6 +30,8 @@ class Start(NamedTuple):
     velocity : callable
         Of the mover at a place.
     turns : bool
+    angle : float
+        By which it turns.
     """
 
     mover: Features
@@ -38,6 +40,7 @@ class Start(NamedTuple):
     doubt: float
     velocity: Any
     turns: bool
+    angle: float = 0.0
 
     def let_go(self, when, distance, place, body):
         """`when` (v, k) as it is, without stops at the start of what touches, but leaves.
@@ -50,9 +53,9 @@ class Start(NamedTuple):
             Where features v and k touch, and the body of the obstacle's.
         """
         with np.errstate(invalid="ignore"):
-            touch = (when == 0) & (np.abs(distance) <= self.doubt)
+            touch = np.isfinite(when) & (np.abs(distance) <= self.doubt)
         for v, k in np.argwhere(touch):
-            if self._separated(place(v, k), body(v, k)):
+            if self._at_start(when[v, k], place(v, k)) and self._separated(place(v, k), body(v, k)):
                 when[v, k] = np.inf
         return when
 
@@ -71,6 +74,10 @@ class Start(NamedTuple):
             return still[b, 0] + np.clip(share, 0, 1) * w[b]
 
         return self.let_go(when, distance, place, lambda _, b: parted(theirs[b])[0])
+
+    def _at_start(self, share, place):
+        """Has a place gone no farther than rounding by then? Turning along a plane, it may rise first."""
+        return share == 0 or share * self.angle * np.linalg.norm(self.velocity(place)) <= self.doubt
 
     def _separated(self, place, body):
         """Is there a plane through the place with the mover's faces there before it and the body's behind it,

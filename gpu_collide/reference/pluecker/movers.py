@@ -1,4 +1,4 @@
-"""The verbs of `gpu_collide.pipeline.movers.moves.Pluecker`: every mover against every body, in turn."""
+"""The verbs of `gpu_collide.pipeline.movers.moves.MoverQuery`: every mover against every body, in turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stage p01: lines, sides, and how far features may go, once more and in another way.
+"""Stage p01: lines, sides, and how far features may move, computed in another way.
 
 The kernels work with sides of lines, twice the digits and half-angle tangents. Here a translation is a linear
 system, a rotation is turned until its axis is z, as in the source, and solved by angles; nothing has more
@@ -167,7 +167,8 @@ def vertex_polygon_rotation(vertex, turn, polygon, expel, lateral, query=None):
     point = turned_by(x, met)
     motion = moving(point)
     approach = np.maximum(np.abs(dot(motion, normal)), np.sqrt(lateral * np.linalg.norm(motion, axis=-1)))
-    hit = stop <= angle
+    # what turns along the plane, or about itself, does not come through it
+    hit = (stop <= angle) & ~((still + cosine >= -query.doubt) & (np.hypot(sine, cosine) <= query.doubt / 4))
     if query.through is not None:
         rises = (sine > 0) | ((sine == 0) & (cosine < 0))
         hit = hit & (~query.through | (rises & (still + np.hypot(sine, cosine) >= 0)))
@@ -200,6 +201,7 @@ def edge_edge_rotation(edge, turn, still, expel, lateral, query=None):
     m, n = turned(m, 1, free=True), turned(n, 1, free=True)
     swing = _swing_of_lines(line(a, b), line(c, d))
     wide = np.linalg.norm(b - a, axis=-1) * np.linalg.norm(d - c, axis=-1)
+    reach = np.linalg.norm(a, axis=-1) + np.linalg.norm(c, axis=-1)
     best: Any = np.inf
     for sign in (1.0, -1.0):
         real = still_part, sine, cosine = tuple(-sign * part for part in swing)
@@ -210,9 +212,12 @@ def edge_edge_rotation(edge, turn, still, expel, lateral, query=None):
         met, length, arrival, hit, both = crossing_by(lines, real, met, expel, lateral)
         least = still_part - np.hypot(sine, cosine)
         hit = hit & (least <= lateral * length)
+        if m.shape[-2] == n.shape[-2] == 2:  # not lines that cross all the while: an end comes first
+            most = np.abs(still_part) + np.hypot(sine, cosine)
+            hit = hit & (most > query.doubt * length + ROUNDING * wide * reach)
         # the still line, moved outwards by the zone
         outer = _swing_of_lines(line(a, b), line(c + expel * arrival, d + expel * arrival))
-        touch = TOUCH * wide * (np.linalg.norm(a, axis=-1) + np.linalg.norm(c, axis=-1))
+        touch = TOUCH * wide * reach
         behind = np.where(both, touch, query.behind * length)
         zone, zone_sine, zone_cosine = (-sign * part for part in outer)
         stop, _ = _stop(still_part, sine, cosine, zone, zone_sine, zone_cosine, behind, thick)

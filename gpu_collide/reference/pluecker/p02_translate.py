@@ -1,4 +1,4 @@
-"""Stage p02: the first touch on a straight way, of all pairs of features."""
+"""Stage p02: the first touch during a translation, over all pairs of features."""
 
 from __future__ import annotations
 

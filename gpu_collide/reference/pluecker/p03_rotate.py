@@ -1,4 +1,4 @@
-"""Stage p03: the first touch in a turn, of all pairs of features."""
+"""Stage p03: the first touch during a rotation, over all pairs of features."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def first_in_the_turn(mover, obstacle, turn, expel, doubt):
     """
     angle, axis, origin = turn
     lateral, back = LATERAL * expel, (-angle, axis, origin)
-    start = Start(mover, obstacle, expel, doubt, lambda place: cross(axis, place - origin), True)
+    start = Start(mover, obstacle, expel, doubt, lambda place: cross(axis, place - origin), True, angle)
     for kind, points, faces, way in ((VF, mover, obstacle, turn), (FV, obstacle, mover, back)):
         x = points.places
         turns = tuple(np.broadcast_to(part, (len(x), 1, *np.shape(part))) for part in way)

@@ -1,4 +1,4 @@
-"""Who is over a face or an edge, and so nearer to it, when something beside it is touched."""
+"""Whether a sphere that touches a feature is over an adjacent face or edge, and so nearer to that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs of `gpu_collide.pipeline.sweep.characters.Characters`, one character after the other."""
+"""The verbs of `gpu_collide.pipeline.sweep.characters.CharacterQuery`, one character after the other."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Walkers(Reference):
     """NumPy in float64, whatever the precision asked for."""
 
     def planes(self, world, casts, two_sided, reach, since):
-        """As `Characters.planes`."""
-        names = ("query", "feature", "body", "face", "number", "normal", "gap", "point", "motion")
+        """As `CharacterQuery.planes`."""
+        names = ("query", "feature", "body", "face", "number", "normal", "gap", "point", "body_displacement")
         rows: dict[str, list[Any]] = {name: [] for name in names}
         for i in range(len(casts)):
             ball = casts.start[i], casts.radius[i], casts.quat[i]
@@ -36,25 +36,25 @@ class Walkers(Reference):
         }
         out = {}
         for name, values in rows.items():
-            empty = np.zeros((0, 3) if name in ("normal", "point", "motion") else 0)
+            empty = np.zeros((0, 3) if name in ("normal", "point", "body_displacement") else 0)
             out[name] = np.array(values if values else empty, types.get(name, np.float64))
         order = np.lexsort([out[name] for name in ("number", "body", "feature", "gap", "query")])
         return {name: array[order] for name, array in out.items()}
 
     def clip(self, velocity, begin, planes):
-        """As `Characters.clip`."""
-        found, bent = np.zeros((len(velocity), 3)), np.zeros(len(velocity), np.int32)
+        """As `CharacterQuery.clip`."""
+        found, active = np.zeros((len(velocity), 3)), np.zeros(len(velocity), np.int32)
         for i, v in enumerate(velocity):
             own = planes[begin[i] : begin[i + 1]]
-            answer, bent[i] = nearest_allowed(v, own[:, :3], own[:, 3])
+            answer, active[i] = nearest_allowed(v, own[:, :3], own[:, 3])
             found[i] = v if answer is None else answer
-        return found, bent
+        return found, active
 
     def slide(self, world, casts, velocity, fall, rules):
-        """As `Characters.slide`."""
+        """As `CharacterQuery.slide`."""
         n = len(casts)
         found: dict[str, Any] = {
-            name: np.zeros((n, 3)) for name in ("position", "velocity", "fall", "ground_normal")
+            name: np.zeros((n, 3)) for name in ("position", "velocity", "fall_velocity", "ground_normal")
         }
         found |= {name: np.zeros(n, np.int32) for name in ("status", "ground", "casts")}
         common = Rules.of(rules)

@@ -1,4 +1,4 @@
-"""The verbs of `gpu_collide.pipeline.sweep.casts.Sweep`: every query against every feature of every body."""
+"""The verbs of `pipeline.sweep.casts.CastQuery`: every query against every feature of every body."""
 
 from __future__ import annotations
 

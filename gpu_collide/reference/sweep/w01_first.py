@@ -1,4 +1,4 @@
-"""Stage w01: the first of all that each query touches."""
+"""Stage w01: the first touch of each query."""
 
 from __future__ import annotations
 

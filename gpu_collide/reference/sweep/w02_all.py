@@ -1,4 +1,4 @@
-"""Stage w02: all that each query would touch if nothing stopped it."""
+"""Stage w02: all touches along the path of each query, as if nothing stopped it."""
 
 from __future__ import annotations
 

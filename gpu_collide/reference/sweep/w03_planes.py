@@ -1,4 +1,4 @@
-"""Stage w03: the planes of contact of an ellipsoid at rest."""
+"""Stage w03: the contact planes of an ellipsoid at rest."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Plane(NamedTuple):
     normal: np.ndarray
     gap: float
     point: np.ndarray
-    motion: np.ndarray
+    body_displacement: np.ndarray
 
 
 def planes_near(bodies, centre, radii, quat, two_sided, reach, since):

@@ -1,4 +1,5 @@
-"""Stage w04: of all velocities that lead into no plane the nearest, by trying what it may lie in."""
+"""Stage w04: the nearest velocity that leads into no plane, found by trying all sets of planes that it may
+lie in."""
 
 from __future__ import annotations
 
@@ -19,15 +20,15 @@ def nearest_allowed(v, normals, pushes):
     those that satisfy every plane the one nearest to `v`.
     """
     nothing = NOTHING * max(np.linalg.norm(v), np.abs(pushes).max(initial=0.0))
-    best, bent = None, -1
+    best, active = None, -1
     for count in range(4):
         for some in combinations(range(len(normals)), count):
             x = _on(v, normals[list(some)], pushes[list(some)])
             if x is None or (normals @ x < pushes - nothing).any():
                 continue
             if best is None or np.linalg.norm(x - v) < np.linalg.norm(best - v) - nothing:
-                best, bent = x, count
-    return best, bent
+                best, active = x, count
+    return best, active
 
 
 def _on(v, n, push):

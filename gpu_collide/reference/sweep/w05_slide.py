@@ -133,7 +133,7 @@ class Step:
         near = planes_near(self.bodies, *ball, self.rules.two_sided, 2.0 * self.rules.skin, walker.since)
         near.sort(key=lambda p: (p.gap, p.feature, p.body, p.number))
         return [(*hit[:2], hit[4], hit[3])] + [
-            (p.normal, p.body, p.motion, p.point) for p in near[:MOST_NEAR]
+            (p.normal, p.body, p.body_displacement, p.point) for p in near[:MOST_NEAR]
         ]
 
     def is_ground(self, normal):
@@ -236,6 +236,7 @@ def step(bodies, casts, i, velocity, fall, rules):
     if fall.any():
         it.run(walker, fall, False)
     return {
-        "position": walker.place, "velocity": kept, "fall": walker.velocity, "ground_normal": walker.normal,
-        "status": walker.status, "ground": walker.ground, "casts": walker.casts,
+        "position": walker.place, "velocity": kept, "fall_velocity": walker.velocity,
+        "ground_normal": walker.normal, "status": walker.status, "ground": walker.ground,
+        "casts": walker.casts,
     }  # fmt: skip

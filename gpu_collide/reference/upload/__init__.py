@@ -1,4 +1,4 @@
-"""What is given on a device, as the kernels take it over, in NumPy float64 by other means than the kernels.
+"""The import of arrays on a device, in NumPy float64 by other means than the kernels.
 
 The host has `gpu_collide.bodies.Poses` and `gpu_collide._validate.check_pairs` for the same.
 """

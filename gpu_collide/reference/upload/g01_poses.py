@@ -1,4 +1,4 @@
-"""Poses as they were given, to poses as the kernels read them."""
+"""Poses as given, to poses as the kernels read them."""
 
 import math
 

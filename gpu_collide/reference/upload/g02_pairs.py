@@ -1,4 +1,4 @@
-"""Pairs as they were given, checked, and what the stages read of each."""
+"""Pairs as given, checked, and what the stages read of each."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Of a list of numbers those with a flag, in their order, and -1 behind them."""
+"""The numbers of a list that have a flag, in their order, and -1 after them."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Poses of each pair's two bodies as bodies of their own, in float32, counted from where A starts."""
+"""Poses of each pair's two bodies as bodies of their own, in float32, relative to where A starts."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What is swept as it was given, checked, to what the stages read of it."""
+"""Casts and characters as given, checked, to what the stages read of them."""
 
 import math
 from typing import NamedTuple

@@ -1,4 +1,5 @@
-"""What chords depend on of all that is swept, and the ways of those that bodies which turn carry along."""
+"""Bounds over all queries that the error of chords depends on, and the paths of characters that rotating
+bodies carry."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Pages for a browser: one file with bodies that move and contacts in a list, made of a result."""
+"""Pages for a browser: one file with moving bodies and a list of contacts, made from a result."""
 
 from gpu_collide.view.page.write import page
 

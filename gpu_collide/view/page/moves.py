@@ -1,4 +1,4 @@
-"""Scenes of movers of `gpu_collide.pluecker`: their ways and turns, where they stop, and what stops them."""
+"""Scenes of movers of `gpu_collide.pluecker`: their motions, where they stop, and what stops them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a page shows, whatever result it is made of: bodies with poses at times, and events with contacts."""
+"""The content of a page, whatever result it is made from: bodies with poses at times, and events with
+contacts."""
 
 from __future__ import annotations
 
@@ -147,7 +148,7 @@ class PageScene:
         First and last frame.
     times : (t,) float
     unit : str
-        "s", or "" for shares of a step.
+        "s", or "" for fractions of a step.
     what : str
         What events are called.
     speed : tuple of str

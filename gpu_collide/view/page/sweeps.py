@@ -1,4 +1,4 @@
-"""Scenes of what is swept along paths, and of characters."""
+"""Scenes of casts and of characters."""
 
 from __future__ import annotations
 

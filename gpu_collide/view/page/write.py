@@ -1,8 +1,9 @@
-"""`page`: a result and its bodies in one file that a browser opens, without any other."""
+"""`page`: a result and its bodies in one file that a browser opens on its own."""
 
 from __future__ import annotations
 
 import base64
+import dataclasses
 import html
 import json
 import os
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from gpu_collide.results.result import Result
     from gpu_collide.view.page.scene import PageScene
 
-__all__ = ["page", "shown"]
+__all__ = ["QueryArguments", "page", "page_scene"]
 
 SCRIPTS = ("motion.js", "scene.js", "draw.js", "panel.js")
 MOST = {"pairs": 500, "worlds": 100, "swept": 500}
@@ -119,43 +120,43 @@ def page(
     if not str(name).lower().endswith((".html", ".htm")):
         raise ValueError(f"path: expected a name ending in .html, got {name!r}")
     check_folder(str(name))
-    scene_shown = shown(
-        result, scene, most, world=world, start=start, displacement=displacement, radii=radii,
-        orientation=orientation, movers=movers, angle=angle, axis=axis, origin=origin, end=end,
-    )  # fmt: skip
+    query = QueryArguments(world, start, displacement, radii, orientation, movers, angle, axis, origin, end)
+    shown = page_scene(result, scene, query, most)
     if title is not None:
-        scene_shown.title = title
+        shown.title = title
     if up is None:
         up = _up(scene) if isinstance(scene, Recording) else 2
     if up not in (0, 1, 2):
         raise ValueError(f"up: expected 0, 1 or 2, got {up!r}")
-    text = _html(scene_shown, up)
+    text = _html(shown, up)
     with open(name, "w", encoding="utf-8") as file:
         file.write(text)
 
 
-def shown(
-    result: Any,
-    scene: Any,
-    most: int | None,
-    *,
-    world: Any,
-    start: Any,
-    displacement: Any,
-    radii: Any,
-    orientation: Any,
-    movers: Any,
-    angle: Any,
-    axis: Any,
-    origin: Any,
-    end: Any,
-) -> PageScene:
+@dataclasses.dataclass(frozen=True)
+class QueryArguments:
+    """What a query was given beside its bodies, as far as a page needs it; `page` says what each is."""
+
+    world: Any = None
+    start: Any = None
+    displacement: Any = None
+    radii: Any = None
+    orientation: Any = None
+    movers: Any = None
+    angle: Any = None
+    axis: Any = None
+    origin: Any = None
+    end: Any = None
+
+
+def page_scene(result: Any, scene: Any, query: QueryArguments, most: int | None = None) -> PageScene:
     """What a page shows of a result, with the arguments of `page`; raises what it says there."""
     if isinstance(result, Trace):
         among = as_static(_checked_bodies(scene))
         assert among is not None
+        rotation = query.angle, query.axis, query.origin
         return scene_of_movers(
-            result, among, movers, displacement, (angle, axis, origin), end, most or MOST["swept"]
+            result, among, query.movers, query.displacement, rotation, query.end, most or MOST["swept"]
         )
     if isinstance(result, TrajectoryContacts):
         if not isinstance(scene, Recording):
@@ -164,16 +165,16 @@ def shown(
     bodies = as_static(_checked_bodies(scene))
     assert bodies is not None
     if isinstance(result, Contacts):
-        world = bodies.world if world is None else world
+        world = bodies.world if query.world is None else query.world
         if world is not None:
             return scene_of_worlds(result.to_numpy(), bodies, world, most or MOST["worlds"])
         return scene_of_pairs(result.to_numpy(), bodies, most or MOST["pairs"])
-    most = most or MOST["swept"]
+    swept = query.start, query.displacement, query.radii, query.orientation, most or MOST["swept"]
     if isinstance(result, Hits):
-        return scene_of_hits(result, bodies, start, displacement, radii, orientation, most)
+        return scene_of_hits(result, bodies, *swept)
     steps = [result] if isinstance(result, Slides) else result
     if isinstance(steps, (list, tuple)) and steps and all(isinstance(step, Slides) for step in steps):
-        return scene_of_characters(steps, bodies, start, displacement, radii, orientation, most)
+        return scene_of_characters(steps, bodies, *swept)
     raise TypeError(
         "result: expected Contacts, TrajectoryContacts, Hits, Slides, a list of Slides or Trace, got "
         f"{type(result).__name__}"

@@ -1,14 +1,14 @@
 /* gc_box_overlap.h: boxes of one list against those of another, by a group of many work-items (s05 and s06 without rows).
  * needs: narrow_phase/candidates/gc_emit.h
  *
- * Few of the boxes that are tested meet, and what follows for one that does is a hundred times longer than the test: lanes of
- * a GPU that meet something, each at another box, would wait for each other. So meetings are noted, and then each work-item
- * takes one.
+ * Few of the tested boxes overlap, and what follows an overlap takes a hundred times longer than the test: lanes of a GPU
+ * that each find an overlap, at different boxes, would wait for each other. So overlaps are recorded first, and then each
+ * work-item takes one.
  *
- * Long lists are not tested box by box. The ranges of rho, eta and lambda are cut into GC_BINS bins each. For each bin of each of
- * them a row of bits says which boxes begin in it or before, and another which end in it or behind; a box meets at most those
- * that are in all of six such rows. Which bin a number is in grows with the number, rounding included, so none is lost; what is
- * found too much is left out by the test itself.
+ * Long lists are not tested box by box. The ranges of rho, eta and lambda are divided into GC_BINS bins each. For each bin,
+ * one row of bits says which boxes begin in it or before, and another which end in it or after; a box overlaps at most those
+ * that are in all of six such rows. The bin of a number rises with the number, rounding included, so none is lost; false
+ * positives are removed by the test itself.
  */
 #ifndef GC_BOX_OVERLAP_H
 #define GC_BOX_OVERLAP_H

@@ -1,10 +1,10 @@
-/* gc_chords.h: edges as they lie on the screen, and when two of them can meet there (s06 without rows, long lists, exact answers).
+/* gc_chords.h: edges on the screen, and when two of them can meet there (s06 without rows, long lists, exact answers).
  * needs: narrow_phase/candidates/gc_emit.h
  *
- * In (rho, eta, lambda) an edge is a curve near the chord between its ends: eta and lambda are off it by what psi strays, rho by less than
- * its sag. Two edges meet only where both have the same (rho, eta), so their chords must cross there, widened by that; and the stretch of
- * each that comes so near the other says when, far closer than whole boxes do (docs/decisions/0069). Of whole edges, whatever part faces the
- * right way.
+ * In (rho, eta, lambda) an edge is a curve near the chord between its ends: eta and lambda deviate from it by what psi
+ * deviates, rho by less than its sag. Two edges meet only where both have the same (rho, eta), so their chords, widened by
+ * that, must cross there; and the part of each that comes so near the other bounds the time far more tightly than whole
+ * boxes do (docs/decisions/0069). Whole edges are used, whatever part faces the right way.
  */
 #ifndef GC_CHORDS_H
 #define GC_CHORDS_H

@@ -2,11 +2,13 @@
  * needs: narrow_phase/candidates/gc_feature_bounds.h narrow_phase/candidates/gc_emit.h
  *
  * in:  vertices of both bodies in the screw frame
- * out: six lists of boxes: what faces the right way and may meet the other body's hull, and copies of A's round the axis
- * Least work first: which faces face the right way, boxes of those, their hull; of those that meet the other body's hull the hull again;
- * and only what is left has its edges and vertices looked at. What is left out meets nothing of the other body that matters:
- * a hull holds all faces of a body that are left, and these the edges and vertices that take part (gc_feature_bounds.h); whatever two features make a
- * contact, each has a face beside it that faces the right way, and the boxes of these two faces meet, so neither hull leaves them out.
+ * out: six lists of boxes: features that face the right way and may overlap the other body's hull, and copies of A's around
+ *      the axis
+ * Cheapest work first: which faces face the right way, their boxes, their hull; the hull again of those that overlap the
+ * other body's hull; and only for the faces that remain, their edges and vertices. What is removed meets nothing that
+ * matters of the other body: a hull contains all remaining faces of a body, and these the edges and vertices that take part
+ * (gc_feature_bounds.h); whatever two features form a contact, each has an adjacent face that faces the right way, and the
+ * boxes of these two faces overlap, so neither hull removes them.
  */
 #ifndef GC_CULL_H
 #define GC_CULL_H

@@ -1,10 +1,10 @@
-/* gc_emit.h: a pair of features that may meet: the last tests before it becomes a candidate (first half of s07).
+/* gc_emit.h: the last tests before a pair of features becomes a candidate (first half of s07).
  * needs: narrow_phase/candidates/gc_scratch.h
  *
  * in:  two list entries whose boxes overlap
  * out: a candidate (pair, kind, feature of A, feature of B, earliest and latest s) appended to the launch's list
- * The properness bound is sound over the candidate's time bracket: the terms of formula (7), multiplied by the sine of
- * the angle, and e_i . n are sums of products of a fixed direction with one that turns by at most theta a step, so they
+ * The properness bound is sound over the candidate's time bracket: the terms of formula (7), multiplied by the sine of the
+ * angle, and e_i . n are sums of products of a fixed direction with one that rotates by at most theta in a step, so they
  * change by at most theta times the bracket's half width (docs/decisions/0005).
  */
 #ifndef GC_EMIT_H
@@ -237,7 +237,8 @@ GC_FN void gc_bracket(const gc_view *w, gc_raster a0, gc_raster a1, gc_raster b0
 /* can they be proper enough between s0 and s1? */
 GC_FN int gc_may_be_proper(const gc_search *q, int kind, int fa, int fb, gc_raster s0, gc_raster s1)
 {
-    gc_raster turn = GC_F(0.5) * q->view.theta, angle = (s0 + s1) * turn, spread = (s1 - s0) * turn + (GC_CULL_PROPERNESS + q->view.tilt);
+    gc_raster turn = GC_F(0.5) * q->view.theta, angle = (s0 + s1) * turn,
+              spread = (s1 - s0) * turn + (GC_CULL_PROPERNESS + q->view.tilt);
     if (!q->view.cull_properness) return 1;
     /* by pixels a vertex has the time of a face's plane, which may be any of the step where the plane leads off the face */
     if (kind != GC_EE && q->view.pixel > GC_F(0.0)) {

@@ -1,13 +1,15 @@
-/* gc_facets.h: triangles as they lie on the screen, and where a vertex can meet them (s05 without rows, long lists, exact answers).
+/* gc_facets.h: triangles on the screen, and where a vertex can meet them (s05 without rows, long lists, exact answers).
  * needs: narrow_phase/candidates/gc_chords.h
  *
- * A vertex keeps its (rho, eta) while it moves, so it meets a face only where this is on the screen. What a triangle makes there is curved;
- * but each of its points x = sum of shares u_j of its corners has rho, eta and lambda near the same sum of theirs. By Taylor's
- * theorem such a sum is off f(x) by at most mid the largest |f''| times the sum of u_j |x_j - x|^2, which is the sum over pairs of
- * u_i u_j |x_i - x_j|^2, and that is at most a third of the longest side squared. Across the axis
+ * A vertex keeps its (rho, eta) while it moves, so it meets a face only where the face covers that place on the screen. The
+ * image of a triangle is curved; but for a point x with barycentric coordinates u_j, rho, eta and lambda are near the means
+ * of the corners' values with the same weights. By Taylor's theorem such a mean is off f(x) by at most half the largest
+ * |f''| times the sum of u_j |x_j - x|^2, which is the sum over pairs of u_i u_j |x_i - x_j|^2, and that is at most a third
+ * of the longest side squared. Across the axis
  *     0 <= rho'' <= kappa |v|^2 / k        |psi''| <= kappa |v|^2 / k^2        k = 1 + kappa rho
- * and k is least on a side, unless the axis goes through. So the shares that (rho, eta) of a vertex has in the corners are good to known bounds:
- * if one is negative beyond that, the two do not meet; if not, they say when (docs/decisions/0080).
+ * and k is least on a side, unless the axis passes through. So the barycentric coordinates of a vertex's (rho, eta) in the
+ * corners are known up to these bounds: if one is negative beyond that, the two do not meet; if not, they say when
+ * (docs/decisions/0080).
  */
 #ifndef GC_FACETS_H
 #define GC_FACETS_H

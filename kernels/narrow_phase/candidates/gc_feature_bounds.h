@@ -1,10 +1,11 @@
-/* gc_feature_bounds.h: boxes of whole features and their hulls, among many work-items (s02 of small meshes, and without rows).
+/* gc_feature_bounds.h: boxes of whole features and their hulls, among many work-items (s02 of small meshes, and without
+ * rows).
  * needs: narrow_phase/candidates/gc_scratch.h
  *
- * An edge is not cut down to the part of it that faces the right way, so its ends are vertices, whose place is known. What that lets
- * through more, s07 leaves out.
- * A hull is that of the faces that face the right way. It holds every feature that matters: an edge or a vertex takes part only by a
- * face beside it that does, and lies in that face's box, wherever its own psi is counted from (gc_bounds_add).
+ * An edge is not reduced to the part that faces the right way, so its ends are vertices, whose places are known. Whatever
+ * passes because of that, s07 removes. A hull is that of the faces that face the right way. It contains every feature that
+ * matters: an edge or a vertex takes part only through an adjacent face that does, and lies in that face's box, wherever its
+ * own psi is counted from (gc_bounds_add).
  */
 #ifndef GC_FEATURE_BOUNDS_H
 #define GC_FEATURE_BOUNDS_H

@@ -1,14 +1,41 @@
-/* gc_scratch.h: what a group of work-items shares while it looks for the candidates of one pair (s02 to s06).
+/* gc_scratch.h: the state that a group shares while it searches for the candidates of one pair (s02 to s06).
  * needs: narrow_phase/frame/gc_screen.h common/gc_cells.h
  *
- * Scratch is two blocks of global memory per group, one of gc_raster and one of int, cut up by gc_take. If a pair
- * needs more than there is, nothing is written: the need is reported and the host runs that pair again with more.
+ * Scratch is two blocks of global memory per group, one of gc_raster and one of int, divided by gc_take. If a pair needs
+ * more than there is, nothing is written: the need is reported and the host runs that pair again with more.
  */
 #ifndef GC_SCRATCH_H
 #define GC_SCRATCH_H
 
 /* a struct's pointer to an array of T */
 #define GC_ARRAY(T, name) GC_GLOBAL T *name;
+
+/* what screen and screen_small are given: items, and the tables of the parts of meshes that these name */
+/* clang-format off */
+#define GC_SCREEN_ARGS \
+    GC_GLOBAL const int *todo_in,                 /* (n_todo,) item numbers, below 0: none */ \
+    GC_GLOBAL const int *items_in,                /* (n_items, GC_ITEM_STRIDE) */ \
+    GC_GLOBAL const gc_real *screw_in,            /* (n_pairs, GC_SCREW_STRIDE) */ \
+    GC_GLOBAL const int *headers_in,              /* (parts, GC_MESH_STRIDE) */ \
+    GC_GLOBAL const int *topology_in,             /* what the headers lead to */ \
+    GC_GLOBAL const gc_raster *vertices_in,       /* of each part blocks of x, y, z, centred */ \
+    GC_GLOBAL const gc_raster *normals_in,        /* of each part blocks of x, y, z */ \
+    GC_GLOBAL const gc_raster *inverse_length_in, /* (edges,) 1 / length */ \
+    GC_GLOBAL const int *edge0_in                 /* (parts,) where the edges of a part begin there */
+/* and what they write, with the scratch of their groups */
+#define GC_SCREEN_LIST_ARGS \
+    GC_GLOBAL gc_raster *scratch_reals, /* (groups, reals_per_group) */ \
+    GC_GLOBAL int *scratch_ints,        /* (groups, ints_per_group) */ \
+    int reals_per_group, \
+    int ints_per_group, \
+    int capacity, \
+    GC_GLOBAL const int *state_in,      /* (n_pairs,) GC_PAIR_* bits */ \
+    GC_GLOBAL int *no_room_out,         /* (n_items,) set to 1 where the scratch was too small */ \
+    GC_GLOBAL int *need_out,            /* (2,) scratch that would have been needed */ \
+    GC_GLOBAL int *n_candidates_out,    /* (1,) */ \
+    GC_GLOBAL int *candidates_out,      /* (capacity, GC_CANDIDATE_STRIDE) */ \
+    GC_GLOBAL gc_raster *brackets_out   /* (capacity, GC_BRACKET_STRIDE) */
+/* clang-format on */
 
 /* rows of the screen: row k holds rho in [base + k height, base + (k + 1) height) */
 typedef struct {

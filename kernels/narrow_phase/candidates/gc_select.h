@@ -1,8 +1,8 @@
-/* gc_select.h: hulls of lists of boxes, and what of a list meets the other body's hull (second half of s02).
+/* gc_select.h: hulls of lists of boxes, and the entries of a list that overlap the other body's hull (second half of s02).
  * needs: narrow_phase/candidates/gc_scratch.h
  *
  * in:  the lists of all features that face the right way
- * out: those of them, and of their copies round the axis, that may meet the other body during the step
+ * out: those of them, and of their copies around the axis, that may meet the other body during the step
  */
 #ifndef GC_SELECT_H
 #define GC_SELECT_H

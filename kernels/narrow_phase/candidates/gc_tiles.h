@@ -1,9 +1,9 @@
-/* gc_tiles.h: boxes of one list against those of another, by a work-item alone (s05 and s06 without rows).
+/* gc_tiles.h: boxes of one list against those of another, by a single work-item (s05 and s06 without rows).
  * needs: narrow_phase/candidates/gc_facets.h
  *
- * One list is sorted along a curve through the screen, and a block of it is tested as a whole first, its hull against the boxes of
- * the other: most boxes miss most hulls. Both tests are vector loops. Which pairs are taken is the test of the two boxes alone, the hull's is
- * wider, and no order is better than another but for the time that it takes (docs/decisions/0080).
+ * One list is sorted along a curve through the screen, and blocks of it are tested first, the hull of a block against the
+ * boxes of the other list: most boxes miss most hulls. Both tests are vector loops. A pair is accepted by the test of its
+ * two boxes alone; that of the hull is wider, and the order changes nothing but the time (docs/decisions/0080).
  */
 #ifndef GC_TILES_H
 #define GC_TILES_H

@@ -1,12 +1,12 @@
-/* s02_facing: which parts of which features can meet, and where they lie on the collision screen.
+/* s02_facing: which parts of which features can meet, and where they are on the collision screen.
  * needs: narrow_phase/candidates/gc_scratch.h
  *
  * in:  the pair's screw record, both meshes
- * out: for each body three lists of boxes (vertices, edges, faces): ranges of rho, eta, lambda that hold the feature, on
+ * out: for each body three lists of boxes (vertices, edges, faces): ranges of rho, eta, lambda that contain the feature, on
  *      every doppel copy of A that can matter; for edges also the part that faces the right way
- * One group per pair; up to the boxes half of it on each body (GC_SIDE_ID). Source: Buss, sections 4.2 and 8;
- * docs/decisions/0002. Every box is padded: a box may be too large, never too small. Features through or near the axis have no
- * azimuth and take all of it. The last of it, hulls and what is left of each list, is in gc_select.h.
+ * One group per pair; up to the boxes, half of it works on each body (GC_SIDE_ID). Source: Buss, sections 4.2 and 8;
+ * docs/decisions/0002. Every box is padded: a box may be too large, never too small. Features through or near the axis have
+ * no azimuth and take the full range. The last part, hulls and the rest of each list, is in gc_select.h.
  */
 
 /* how a body lies, in the type that culls */

@@ -3,9 +3,9 @@
  *
  * in:  s02's boxes (all pairs), or s04's sorted face spans and vertices (rows)
  * out: FV and VF candidates
- * One work-item per vertex and per span. Source: Buss, section 9, step 5. The paper runs over a row once with a list of the
- * faces it is in; here nothing is passed on: of two ranges that overlap one begins inside the other, so every vertex looks at
- * the spans that begin inside its range, and every span at the vertices that begin inside it, both found by halving.
+ * One work-item per vertex and per span. Source: Buss, section 9, step 5. The paper sweeps a row once with a list of open
+ * faces; here no state is carried along: of two ranges that overlap, one begins inside the other, so every vertex tests the
+ * spans that begin inside its range, and every span the vertices that begin inside it, both found by bisection.
  */
 
 /* append in the order A, B whichever body has the vertex */

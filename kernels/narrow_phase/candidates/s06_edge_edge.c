@@ -3,8 +3,8 @@
  *
  * in:  s02's boxes (all pairs), or s04's sorted records (rows)
  * out: EE candidates
- * One work-item per record. Source: Buss, section 9, step 6. As in s05 nothing is passed on along a row: of two ranges that
- * overlap one begins inside the other. Edges that share several rows one after the other are taken once: at the first.
+ * One work-item per record. Source: Buss, section 9, step 6. As in s05, no state is carried along a row: of two ranges that
+ * overlap, one begins inside the other. Edges that share several consecutive rows are taken once: at the first.
  */
 
 /* hull: of B's edges */

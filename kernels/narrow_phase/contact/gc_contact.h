@@ -1,4 +1,4 @@
-/* gc_contact.h: everything about a feature pair at one time: place, normal, properness, and whether it is a contact.
+/* gc_contact.h: a pair of features at one time: place, normal, properness, and whether it is a contact.
  * needs: narrow_phase/contact/gc_equations.h narrow_phase/contact/gc_properness.h
  */
 #ifndef GC_CONTACT_H

@@ -1,12 +1,12 @@
-/* gc_dedup.h: which hits of a pair are one meeting, and which of them is reported.
+/* gc_dedup.h: which hits of a pair are the same meeting, and which one is reported.
  * needs: narrow_phase/contact/gc_hits.h
  *
- * A vertex on the border of a face, or an edge at its end, meets several features at once (VV, EV, VE): all of them are
- * hits. Hit j *covers* hit i if j lasts at least as long, both are at an end or on a border, and both are at one place of A
- * and at one place of B all the while. A hit goes if another covers it that outranks it: that has greater properness, or
- * as great a one and comes first in a fixed order. Whether it goes is a matter of these two alone, and what makes it go
- * reaches every threshold that it reaches itself: so a threshold before or after leaves the same contacts, and the
- * best of a meeting always stays (docs/decisions/0016).
+ * A vertex on the border of a face, or at the end of an edge, meets several features at once (VV, EV, VE): all of them are
+ * hits. Hit j *covers* hit i if j lasts at least as long, both are at an end or on a border, and both are at the same place
+ * of A and at the same place of B all the while. A hit is dropped if another one that covers it also outranks it: by greater
+ * properness, or by equal properness and an earlier position in a fixed order. This depends on the two hits alone, and what
+ * drops a hit passes every threshold that the hit passes: so applying a threshold before or after leaves the same contacts,
+ * and the best hit of a meeting always stays (docs/decisions/0016).
  */
 #ifndef GC_DEDUP_H
 #define GC_DEDUP_H
@@ -103,14 +103,7 @@ GC_FN int gc_end_at(const gc_tables *t, const gc_mesh *m, int edge, gc_real alon
 }
 
 /* lasting: found by its borders, not by the time at which it comes about, so that nothing of it is in doubt */
-GC_LARGE gc_touch gc_touch_on_screw(
-    const gc_tables *t,
-    const gc_pair *p,
-    int kind,
-    int fa,
-    int fb,
-    gc_real s,
-    int lasting)
+GC_LARGE gc_touch gc_touch_on_screw(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s, int lasting)
 {
     const gc_screw *k = gc_screw_of(p);
     gc_turn to = gc_turn_at(k->theta, s), back = gc_turn_back(to);

@@ -1,11 +1,11 @@
-/* gc_dedup_sorted.h: which hits of a pair go, where it has many.
+/* gc_dedup_sorted.h: which hits of a pair are dropped, where it has many.
  * needs: narrow_phase/contact/gc_dedup.h
  *
- * Bodies that lie flush on each other have thousands of hits at one time, or that all last. Each against each they take the
- * square of their number. Hits are one meeting only at one place of A, so they are put in an order along A here, and compared
- * with those that are as near along it as two of one meeting can be. The rule is that of gc_dedup.h, and so are the bits.
+ * Bodies that lie flush on each other have thousands of hits at one time, or that all last. Comparing each with each takes
+ * the square of their number. Hits are the same meeting only at the same place of A, so here they are sorted along A, and
+ * compared with those that are near enough along it. The rule is that of gc_dedup.h, and so are the bits.
  *
- * While this lasts, the pair of a hit is its key: twice a place in the order, plus 1 if it goes.
+ * Meanwhile, the pair of a hit is its key: twice its position in the order, plus 1 if it is dropped.
  */
 #ifndef GC_DEDUP_SORTED_H
 #define GC_DEDUP_SORTED_H

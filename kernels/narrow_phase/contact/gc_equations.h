@@ -1,9 +1,9 @@
-/* gc_equations.h: the contact equations of feature pairs, and the tests at a given time.
+/* gc_equations.h: the contact equations of pairs of features, and the tests at a given time.
  * needs: narrow_phase/contact/gc_roots.h narrow_phase/contact/gc_body_moment.h
  *
- * Vertex-face has one form for FV and VF: the face's body is held at its half-way pose and the vertex flows, forwards
- * for a vertex of B (way = +1), backwards for a vertex of A (way = -1). Edge-edge is the product of the two Pluecker
- * lines, (P - Q(s)) . (d x e(s)) with A's edge P, d and B's Q, e. Everything is in the screw frame, scaled lengths.
+ * Vertex-face has one form for FV and VF: the face's body is held at its half-way pose and the vertex flows, forwards for a
+ * vertex of B (way = +1), backwards for a vertex of A (way = -1). Edge-edge is the product of the two Pluecker lines, (P -
+ * Q(s)) . (d x e(s)) with A's edge P, d and B's Q, e. Everything is in the screw frame, in scaled lengths.
  */
 #ifndef GC_EQUATIONS_H
 #define GC_EQUATIONS_H

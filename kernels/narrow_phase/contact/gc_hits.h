@@ -1,7 +1,7 @@
 /* gc_hits.h: hits in memory, and how a candidate becomes one: the contact equation, the test at a time, the list.
  * needs: narrow_phase/contact/gc_contact.h
  *
- * A hit is a pair of features at a time, or over a stretch of it, at which they meet, face each other and are proper enough.
+ * A hit is a pair of features at a time, or over an interval, at which they meet, face each other and are proper enough.
  */
 #ifndef GC_HITS_H
 #define GC_HITS_H
@@ -61,6 +61,17 @@ typedef struct {
     gc_real min_properness;
     GC_GLOBAL int *shut; /* (n_pairs,) how early the first hit is (gc_hit_early); or none */
 } gc_hits;
+
+/* the same as arguments of kernels, and the states of pairs */
+/* clang-format off */
+#define GC_HITS_ARGS \
+    int capacity, \
+    GC_GLOBAL int *state_out,     /* (n_pairs,) GC_PAIR_* bits */ \
+    GC_GLOBAL int *pair_hits_out, /* (n_pairs,) hits of each pair */ \
+    GC_GLOBAL int *n_hits_out,    /* (1,) may pass the capacity */ \
+    GC_GLOBAL int *hit_out,       /* (capacity, GC_HIT_STRIDE) */ \
+    GC_GLOBAL gc_real *value_out  /* (capacity, GC_HIT_REAL_STRIDE) */
+/* clang-format on */
 
 GC_FN gc_hits gc_hits_of(
     GC_GLOBAL int *pair_hits,

@@ -1,8 +1,8 @@
-/* gc_pixels.h: coincidences of refine = pixels: what shares the pixel of a vertex (Buss, end of section 5).
+/* gc_pixels.h: coincidences with refine = pixels: hits that share the pixel of a vertex (Buss, end of section 5).
  * needs: narrow_phase/contact/gc_dedup.h
  *
- * in:  hits with GC_HIT_* flags that tell whose pixels are shared: ends of edges, borders of faces
- * out: of each coincidence the hit of greatest properness, marked GC_HIT_KEPT; the others get -1 for their pair
+ * in:  hits with GC_HIT_* flags that say whose pixels are shared: ends of edges, borders of faces
+ * out: for each coincidence the hit of greatest properness, marked GC_HIT_KEPT; the others get -1 for their pair
  * Kept from the best downwards, so that a threshold before or after leaves the same contacts (docs/decisions/0015).
  */
 #ifndef GC_PIXELS_H

@@ -2,14 +2,14 @@
  * needs: common/gc_constants.h common/gc_motion.h narrow_phase/contact/gc_body_curve.h
  *
  * f(s) = p0 + p1 sigma + p2 nu + p3 s + s (q1 sigma + q2 nu), sigma = sin(theta s)/theta, nu = (1 - cos(theta s))/theta^2.
- * Vertex-face has q = 0 (docs/decisions/0003). The interval is cut in halves, left to right. A piece is settled as soon
- * as a bound says so: no root (value against slope and curvature), or a single one (slope against curvature), found by
- * Newton's method kept inside its bracket. The curvature is bounded for the whole interval first; where that does not
- * settle a piece, by its value in the middle and a bound of the third derivative: terms that cancel over the whole
- * interval (nearly parallel features, a long way with a tiny turn) would else cut it into thousands. What is left shrinks
- * on a double root and is a touch if the extremum there is within the touch tolerance; two single roots that rounding
- * cannot tell apart are one as well (gc_join_double). The position in the tree is two
- * numbers, so there is no stack. After GC_MAX_VISITS pieces the walk stops and says so.
+ * Vertex-face has q = 0 (docs/decisions/0003). The interval is bisected, left to right. A piece is settled as soon as a
+ * bound decides it: no root (value against slope and curvature), or a single one (slope against curvature), which Newton's
+ * method finds, kept inside its bracket. The curvature is bounded for the whole interval first; where that does not settle a
+ * piece, by its value in the middle and a bound of the third derivative: terms that cancel over the whole interval (nearly
+ * parallel features, a long path with a tiny rotation) would otherwise divide it into thousands. What remains shrinks to a
+ * double root, and is a touch if the extremum there is within the touch tolerance; two single roots that rounding cannot
+ * distinguish are one as well (gc_join_double). The position in the tree of pieces is two numbers, so there is no stack.
+ * After GC_MAX_VISITS pieces the search stops and reports it.
  */
 #ifndef GC_ROOTS_H
 #define GC_ROOTS_H
@@ -147,10 +147,10 @@ typedef struct {
     gc_long index;
     int level, visits, done, capped;
     GC_OF_BODIES(gc_real third; gc_real slope_rounding;)
-} gc_walk;
+} gc_root_search;
 
 /* touch: |f| that counts as zero at an extremum */
-GC_FN void gc_walk_start(gc_walk *w, const gc_curve *c, gc_real lo, gc_real hi, gc_real touch)
+GC_FN void gc_root_search_start(gc_root_search *w, const gc_curve *c, gc_real lo, gc_real hi, gc_real touch)
 {
     gc_real reach = GC_MAX(GC_ABS(lo), GC_ABS(hi));
     w->lo = lo;
@@ -174,13 +174,13 @@ GC_FN void gc_walk_start(gc_walk *w, const gc_curve *c, gc_real lo, gc_real hi, 
 
 /* What the coefficients were computed from may be larger than they are: `rounding` is then more than theirs. Roots are found as
  * closely as before; it only says which of them are one. */
-GC_FN void gc_walk_rounding(gc_walk *w, gc_real rounding)
+GC_FN void gc_root_search_rounding(gc_root_search *w, gc_real rounding)
 {
     w->rounding = GC_MAX(w->rounding, rounding);
     w->touch = GC_MAX(w->touch, GC_R(4.0) * w->rounding);
 }
 
-GC_FN void gc_walk_on(gc_walk *w)
+GC_FN void gc_root_search_advance(gc_root_search *w)
 {
     w->index += 1;
     while (w->level > 0 && (w->index & 1) == 0) {
@@ -198,7 +198,7 @@ GC_FN void gc_walk_on(gc_walk *w)
 #define GC_PIECE_OPEN 3
 
 /* `bend` bounds |f''| on the piece, `slope_rounding` the error of v.df */
-GC_FN int gc_piece(const gc_walk *w, gc_value v, gc_real bend, gc_real slope_rounding, gc_real arm)
+GC_FN int gc_piece(const gc_root_search *w, gc_value v, gc_real bend, gc_real slope_rounding, gc_real arm)
 {
     gc_real slope = GC_ABS(v.df), value = GC_ABS(v.f);
     if (value > (slope + slope_rounding) * arm + GC_R(0.5) * bend * arm * arm + w->rounding + w->touch)
@@ -210,7 +210,7 @@ GC_FN int gc_piece(const gc_walk *w, gc_value v, gc_real bend, gc_real slope_rou
 }
 
 /* the same with the curvature of the piece itself */
-GC_LARGE int gc_piece_closer(const gc_walk *w, const gc_curve *c, gc_real m, gc_value v, gc_real arm)
+GC_LARGE int gc_piece_closer(const gc_root_search *w, const gc_curve *c, gc_real m, gc_value v, gc_real arm)
 {
     gc_real bend = GC_ABS(gc_curve_bend(c, m)) + gc_curve_third_bound(c, w->reach) * arm + GC_CURVE_ROUNDING * w->bend;
     if (!(bend < w->bend)) return GC_PIECE_OPEN;
@@ -219,10 +219,11 @@ GC_LARGE int gc_piece_closer(const gc_walk *w, const gc_curve *c, gc_real m, gc_
 
 #if GC_BODY_MOTION
 /* ... of bodies that move each by itself; where value and curvature have one sign the curve comes less near than by its slope alone */
-GC_FN int gc_piece_of_bodies(const gc_walk *w, gc_value v, gc_real arm)
+GC_FN int gc_piece_of_bodies(const gc_root_search *w, gc_value v, gc_real arm)
 {
     gc_real cubic = w->third * arm * arm * arm * GC_R(0.166666666666666667), slope = GC_ABS(v.df), value = GC_ABS(v.f);
-    gc_real curve = GC_ABS(v.ddf), bend = curve + w->third * arm + GC_CURVE_ROUNDING * w->bend, fall = slope + w->slope_rounding;
+    gc_real curve = GC_ABS(v.ddf), bend = curve + w->third * arm + GC_CURVE_ROUNDING * w->bend,
+            fall = slope + w->slope_rounding;
     if ((v.f < GC_R(0.0)) == (v.ddf < GC_R(0.0)) && curve > GC_R(0.0)) {
         gc_real x = GC_MIN(fall / curve, arm);
         value -= x * (fall - GC_R(0.5) * curve * x) + cubic;
@@ -235,7 +236,7 @@ GC_FN int gc_piece_of_bodies(const gc_walk *w, gc_value v, gc_real arm)
 /* Two roots nearer to each other than rounding can tell are one touch: a root so flat that its partner lies within the
  * rounding of f goes to the extremum between them, where time, place and approach are those of the touch (a root within
  * rounding is off by its root, 1.5e-8 of a step seen, enough to face the wrong way). Returns 0 if it was reported already. */
-GC_LARGE int gc_join_double(const gc_walk *w, const gc_curve *c, gc_real *root)
+GC_LARGE int gc_join_double(const gc_root_search *w, const gc_curve *c, gc_real *root)
 {
     gc_real slope = gc_curve_at(c, *root).df, bend = GC_ABS(gc_curve_bend(c, *root)), reach;
     if (!(bend > GC_R(0.0)) || slope * slope > GC_R(8.0) * bend * w->rounding) return 1;
@@ -256,7 +257,7 @@ typedef struct {
 
 /* Walk on to the next piece that may have a root. All that finds roots comes behind this loop: lanes of a GPU that came to one
  * in different rounds find them together. */
-GC_FN int gc_walk_search(gc_walk *w, const gc_curve *c, gc_next_piece *p)
+GC_FN int gc_root_search_piece(gc_root_search *w, const gc_curve *c, gc_next_piece *p)
 {
     while (!w->done) {
         gc_real arm = GC_R(0.5) * w->h, a = w->lo + (gc_real)w->index * w->h, m = a + arm;
@@ -293,26 +294,26 @@ GC_FN int gc_walk_search(gc_walk *w, const gc_curve *c, gc_next_piece *p)
             if ((fe < GC_R(0.0)) != (v.f < GC_R(0.0))) return GC_NEXT_CROSSING;
         } else
 #endif
-        if (piece == GC_PIECE_MONOTONE) {
+            if (piece == GC_PIECE_MONOTONE) {
             gc_real b = w->lo + (gc_real)(w->index + 1) * w->h;
             gc_real fa = gc_curve_at(c, a).f, fb = gc_curve_at(c, b).f;
             p->b = b;
             p->fa = fa;
             if ((fa < GC_R(0.0)) != (fb < GC_R(0.0))) return GC_NEXT_CROSSING;
         } else if (piece != GC_PIECE_EMPTY) return GC_NEXT_EXTREMUM;
-        gc_walk_on(w);
+        gc_root_search_advance(w);
     }
     return GC_NEXT_NONE;
 }
 
 /* next root in *root, or 0 when there is none left */
-GC_LARGE int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
+GC_LARGE int gc_root_search_next(gc_root_search *w, const gc_curve *c, gc_real *root)
 {
     gc_next_piece p;
     int next;
-    while ((next = gc_walk_search(w, c, &p)) != GC_NEXT_NONE) {
+    while ((next = gc_root_search_piece(w, c, &p)) != GC_NEXT_NONE) {
         gc_real h = w->h;
-        gc_walk_on(w);
+        gc_root_search_advance(w);
         if (next == GC_NEXT_CROSSING) {
             /* no slope of the piece is less than that of its middle by more */
             gc_real bend = w->bend, least;

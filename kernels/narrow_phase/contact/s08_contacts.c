@@ -3,10 +3,11 @@
  *
  * in:  hits of all pairs in any order
  * out: per pair: status, time of impact, and its contacts in the order (time, kind, features), coincidences resolved
- * Three launches: s08_place puts hits into their pair's range, s08_resolve sorts and thins them (one work-item a pair),
- * s08_contacts writes the result (one work-item a pair; among many one a hit, of which those that went write nothing).
- * Source: Buss, section 5 (VV, EV, VE), and docs/decisions/0016: gc_dedup.h has the rule. The result does not depend on how hits were proposed, nor on whether
- * those below a threshold were left out before.
+ * Three launches: s08_place puts hits into the range of their pair, s08_resolve sorts them and drops duplicates (one
+ * work-item per pair), s08_contacts writes the result (one work-item per pair; among many, one per hit, of which those that
+ * were dropped write nothing).
+ * Source: Buss, section 5 (VV, EV, VE), and docs/decisions/0016; gc_dedup.h has the rule. The result depends neither on how
+ * hits were proposed, nor on whether those below a threshold were left out before.
  */
 
 GC_KERNEL void s08_place(
@@ -34,14 +35,7 @@ GC_FN gc_real gc_same_time(const gc_screw *k, int refine, gc_real row_height)
 
 GC_KERNEL void s08_resolve(
     int n_pairs,
-    GC_GLOBAL const int *pairs_in,
-    GC_GLOBAL const int *shape_in,
-    GC_GLOBAL const gc_real *screw_in,
-    GC_GLOBAL const int *headers_in,
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in,
-    GC_GLOBAL const gc_real *planes_in,
+    GC_PAIR_ARGS,
     GC_GLOBAL const gc_long *hit_start_in, /* (n_pairs + 1,) */
     GC_GLOBAL const int *state_in,
     GC_GLOBAL const gc_real *row_height_in, /* (n_pairs,) user units; read where refine is not exact */
@@ -131,6 +125,25 @@ GC_FN gc_vec gc_world_direction(const gc_world *w, gc_turn r, gc_vec d)
     return gc_quat_rotate(w->q0, gc_rotate_back(k->ra, gc_turn_vec(k, r, gc_rotate(k->rb, d))));
 }
 
+#if GC_BODY_MOTION
+/* A contact of a body A that goes straight on and spins: its place and normal, as A has them, to where A is at its time, step units */
+GC_FN void gc_world_spun(
+    GC_GLOBAL const gc_real *spin,
+    gc_vec p0,
+    gc_quat q0,
+    gc_real time,
+    gc_vec place,
+    gc_vec *point,
+    gc_vec *normal)
+{
+    gc_vec turn = gc_load_vec(spin, 1), pivot = gc_load_vec(spin, 2);
+    gc_quat q = gc_quat_unit(gc_quat_mul(gc_half_turn_quat(gc_half_turn_at(gc_length(turn), time), turn), q0));
+    *point = gc_add(gc_add(p0, gc_scale(gc_load_vec(spin, 0), time)), gc_quat_rotate(q0, pivot));
+    *point = gc_add(*point, gc_quat_rotate(q, gc_sub(place, pivot)));
+    *normal = gc_quat_rotate(q, *normal);
+}
+#endif
+
 GC_CROWDED_KERNEL void s08_contacts(
     int n_pairs,
     GC_GLOBAL const int *pairs_in,
@@ -139,6 +152,8 @@ GC_CROWDED_KERNEL void s08_contacts(
     GC_GLOBAL const gc_real *start_quat_in,
     GC_GLOBAL const gc_real *end_position_in,
     GC_GLOBAL const gc_real *end_quat_in,
+    GC_GLOBAL const gc_uchar *spins_in, /* (bodies,), (bodies, 9) as s01_bodies has them; read where GC_BODY_MOTION is 1 */
+    GC_GLOBAL const gc_real *spin_in,
     GC_GLOBAL const gc_real *screw_in,
     GC_GLOBAL const int *headers_in,
     GC_GLOBAL const int *topology_in,
@@ -215,6 +230,20 @@ GC_CROWDED_KERNEL void s08_contacts(
             gc_store_vec(normal_out, o, gc_rotate_back(gc_screw_of(&p)->ra, c.normal));
         }
         order -= end - begin;
+#if GC_BODY_MOTION
+        if (spins_in[a]) {
+            for (o = begin; o < end; ++o) {
+                gc_vec point, normal = gc_load_vec(normal_out, o);
+                gc_world_spun(
+                    spin_in + 9 * a, gc_load_vec(start_position_in, a), gc_load_quat(start_quat_in, a), time_out[o],
+                    gc_load_vec(local_a_out, o), &point, &normal);
+                gc_store_vec(position_out, o, point);
+                gc_store_vec(normal_out, o, normal);
+            }
+            order += end - begin;
+            continue;
+        }
+#endif
         {
             GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a];
             gc_world_make(

@@ -1,12 +1,12 @@
-/* gc_slab.h: of two bodies that a plane divides, the features that can meet within a short time after: those that reach into the slab
- * about the plane through which both come meanwhile.
- * needs: narrow_phase/first/gc_apart.h narrow_phase/solve/gc_solve.h
+/* gc_slab.h: features of two separated bodies that can meet within a short time: those that reach into a slab about the
+ * separating plane.
+ * needs: narrow_phase/first/gc_hull_separation.h narrow_phase/solve/gc_solve.h
  *
- * While s is from s0 to s1 each vertex of B is at least as high over the plane as the lower of its heights at both ends, less what
- * its way can sag between them; and so is each point of an edge or a face, by its vertices. What of A is below all of B, or of B
- * above all of A, meets nothing in that time. Of an edge only the part in the slab counts, of a face what its edges have of
- * it: the corners of what the slab cuts out of a face lie on edges, or are corners of the face. Of the parts that are left boxes are
- * compared, those of B widened by the way that it goes (docs/decisions/0058).
+ * While s goes from s0 to s1, each vertex of B is at least as high over the plane as the lower of its heights at both ends,
+ * less the sag of its path between them; and so is each point of an edge or a face, by its vertices. What of A stays below
+ * all of B, or of B above all of A, meets nothing in that time. Of an edge only the part in the slab counts, of a face the
+ * parts of its edges: the corners of what the slab cuts out of a face lie on edges, or are corners of the face. The boxes of
+ * the remaining parts are compared, those of B widened by their motion (docs/decisions/0058).
  */
 #ifndef GC_SLAB_H
 #define GC_SLAB_H

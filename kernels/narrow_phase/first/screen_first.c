@@ -1,15 +1,16 @@
-/* screen_first: where only the first contact is asked for: pairs of large meshes from s01 to hits (s02 to s07 in one).
+/* screen_first: the first contact alone, for pairs of large meshes, from s01 to hits (s02 to s07 in one).
  * needs: narrow_phase/near/gc_node_distance.h narrow_phase/near/gc_node_pairs.h narrow_phase/solve/gc_solve.h
  *
  * in:  screw records (s01), the meshes' trees of faces
  * out: hits: all that a pair has up to its first contact and a little longer, and some of the later ones
- * One group per pair. Both trees are walked down by pairs of nodes, the earliest first (alone; among many work-items so many at a time,
- * the last that came first). Of two faces that meet the features are solved that are theirs: each edge and each vertex is that
- * of the first face in its list. A hit shuts the window of its pair: what begins later is dropped. Which hits are found behind
- * the first contact depends on the order; which are found up to it does not, nor does what s08 makes of them
- * (docs/decisions/0061).
- * Degenerate: no contact at all -> the walk goes on as long as nodes come near, as b05; where it has cost more than the screen would,
- * as of a bolt in its nut, the pair is left to the screen, which finds again what was found (docs/decisions/0075).
+ * One group per pair. Both trees are traversed by pairs of nodes, the earliest first (by a single work-item; among many,
+ * several at a time, the most recent first). For two faces that meet, the features that they own are solved: each edge and
+ * each vertex belongs to the first face in its list. A hit closes the time window of its pair: what begins later is dropped.
+ * Which hits are found after the first contact depends on the order; which are found up to it does not, nor does what s08
+ * makes of them (docs/decisions/0061).
+ * Degenerate: without any contact the traversal continues as long as nodes come near, as b05; where it has cost more than
+ * the screen would, as for a bolt in its nut, the pair is left to the screen, which finds again what was found
+ * (docs/decisions/0075).
  */
 
 /* pairs of nodes beside those of the heap, for what is below one of them: seven for every third level of two trees */
@@ -201,15 +202,8 @@ GC_FN int gc_first_walk(
 
 GC_KERNEL void screen_first(
     int n_todo,
-    GC_GLOBAL const int *todo_in,      /* (n_todo,) pair numbers, below 0: none */
-    GC_GLOBAL const int *pairs_in,     /* (n_pairs, 2) */
-    GC_GLOBAL const int *shape_in,     /* (bodies,) */
-    GC_GLOBAL const gc_real *screw_in, /* (n_pairs, GC_SCREW_STRIDE) */
-    GC_GLOBAL const int *headers_in,   /* (parts, GC_MESH_STRIDE) */
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in, /* (vertices, 4) centred */
-    GC_GLOBAL const gc_real *planes_in,
+    GC_GLOBAL const int *todo_in, /* (n_todo,) pair numbers, below 0: none */
+    GC_PAIR_ARGS,
     GC_GLOBAL const int *trees_in,       /* (meshes, GC_TREE_STRIDE) */
     GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_NODE_STRIDE) */
     gc_real min_properness,

@@ -1,14 +1,16 @@
-/* screen_hulls: where only the first contact is asked for: pairs of which it is found beside a plane between their hulls.
+/* screen_hulls: the first contact alone, for pairs where it is found beside a plane between their hulls.
  * needs: narrow_phase/first/gc_slab.h
  *
  * in:  screw records (s01), mesh tables
- * out: candidates of the pairs that are settled here, keep_out 0 for these: pairs whose hulls stay apart, which have none, and
- *      those of which all hits up to the first and a margin behind are among the candidates. The others are for the screen.
- * One group per pair. First planes that divide the hulls, until when they do (gc_apart.h); from there on a short window in time, with what
- * reaches through the plane in it (gc_slab.h), whose meetings are solved for at once: a hit closes the window. Each is solved for again in
- * s07, as a candidate of the screen, so a hit has the bits that it has among all (docs/decisions/0058, 0061).
- * Degenerate: hulls that overlap at the start, that meet long before the bodies do, too much in the slab, a cap of the
- * solver -> the pair is left to the screen.
+ * out: candidates of the pairs that are settled here, with keep_out 0: pairs whose hulls stay apart, which have none, and
+ *      pairs for which all hits up to the first, and a margin after it, are among the candidates. The others are left to the
+ *      screen.
+ * One group per pair. First planes that separate the hulls, and until when (gc_hull_separation.h); from there on a short
+ * time window, with the features that reach through the plane in it (gc_slab.h), whose meetings are solved at once: a hit
+ * closes the window. Each is solved again in s07, as a candidate of the screen, so a hit has the same bits as among all
+ * (docs/decisions/0058, 0061).
+ * Degenerate: hulls that overlap at the start, hulls that meet long before the bodies do, too many features in the slab, or
+ * a cap of the solver -> the pair is left to the screen.
  */
 GC_FN void gc_hulls_emit(
     const gc_slab *w,
@@ -38,15 +40,8 @@ GC_FN void gc_hulls_emit(
 
 GC_KERNEL void screen_hulls(
     int n_todo,
-    GC_GLOBAL const int *todo_in,      /* (n_todo,) pair numbers, below 0: none */
-    GC_GLOBAL const int *pairs_in,     /* (n_pairs, 2) */
-    GC_GLOBAL const int *shape_in,     /* (bodies,) */
-    GC_GLOBAL const gc_real *screw_in, /* (n_pairs, GC_SCREW_STRIDE) */
-    GC_GLOBAL const int *headers_in,   /* (parts, GC_MESH_STRIDE) */
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in, /* (vertices, 4) centred */
-    GC_GLOBAL const gc_real *planes_in,
+    GC_GLOBAL const int *todo_in, /* (n_todo,) pair numbers, below 0: none */
+    GC_PAIR_ARGS,
     GC_GLOBAL const gc_raster *columns_in, /* per part x, y, z blocks, centred: vertices for culling */
     gc_real min_properness,
     int least_product,                  /* smallest product of face counts for which hulls are looked at */

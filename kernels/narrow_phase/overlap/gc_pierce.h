@@ -1,10 +1,11 @@
-/* gc_pierce.h: which shrunk edges of a solid go through faces of another; where one ends in a face, what they share there.
+/* gc_pierce.h: which shrunk edges of a solid pass through faces of another; and where one ends in a face, what the two share
+ * there.
  * needs: narrow_phase/overlap/gc_solid.h
  *
- * An edge that is shrunk ends exactly in a plane of the other body where shapes lie on one grid, or it is not shrunk, as none
- * leads inwards from there, and passes along a border. Then it says nothing, and no other edge need do so. Such a place is
- * looked at itself: the planes of all faces there cut what is around it into cells, each wholly inside a body or outside. One
- * point of each cell that has room for the depth is asked whether it is inside both.
+ * A shrunk edge may end exactly in a plane of the other body, if shapes lie on one grid, or it may not be shrunk, as nothing
+ * leads inwards from its end, and pass along a border. Such an edge decides nothing, and perhaps no other edge does. Then
+ * the place itself is examined: the planes of all faces there divide its neighbourhood into cells, each wholly inside or
+ * outside a body. One point of each cell that has room for the depth is tested against both.
  */
 #ifndef GC_PIERCE_H
 #define GC_PIERCE_H

@@ -1,10 +1,11 @@
-/* gc_solid.h: bodies at one time as solids: where one's features lie for the other, and what is inside.
+/* gc_solid.h: bodies at one time as solids: where the features of one are in the frame of the other, and what is inside.
  * needs: common/gc_constants.h common/gc_motion.h tree/gc_bvh.h
  *
- * Each body stays in the frame of its own mesh, in scaled lengths, and has one map into the frame of the other. A mesh falls
- * into components, joined by edges; the closed ones have an inside, by their winding number. A shrunk vertex is moved
- * inwards by GC_OVERLAP_DEPTH, or by a share of its component's thickness if that is less (geometry/preparation/solids.py). Of an open
- * component the faces' backs are taken for its inside, unless it is two-sided.
+ * Each body stays in the frame of its own mesh, in scaled lengths, and has one map into the frame of the other. A mesh
+ * consists of components, joined by edges; the closed ones have an inside, by their winding number. A shrunk vertex is moved
+ * inwards by GC_OVERLAP_DEPTH, or by a fraction of its component's thickness if that is less
+ * (geometry/preparation/solids.py). For an open component the backs of its faces count as the inside, unless it is
+ * two-sided.
  */
 #ifndef GC_SOLID_H
 #define GC_SOLID_H

@@ -1,14 +1,14 @@
-/* s09_overlap: do the solids of a pair overlap at one time of the step? check_start asks about the start,
+/* s09_overlap: do the solids of a pair overlap at a given time of the step? check_start asks about the start,
+ * baselines.bisection about one time after another.
  * needs: narrow_phase/overlap/gc_pierce.h narrow_phase/frame/gc_body_motion.h
- * baselines.bisection about one time after the other.
  *
  * in:  screw records, both meshes, their trees of faces, components and insets, a time of each pair
  * out: GC_PAIR_OVERLAP in the pair's state
- * s09_near, one work-item per pair, keeps the pairs whose boxes meet; s09_overlap looks at those, one group per pair. Touch
- * is not overlap: one solid is shrunk (gc_solid.h). They overlap if a shrunk edge of one passes through a face of the other;
- * if none does, every component lies inside the other body or outside, and one shrunk vertex says which, by its winding
- * number. Inside is asked of closed components only. Only faces of the larger mesh near the other's box are looked at, found
- * by its tree; the work-items of a group share them. A pair already marked is left as it is.
+ * s09_near, one work-item per pair, keeps the pairs whose boxes overlap; s09_overlap tests those, one group per pair. Touch
+ * is not overlap: one solid is shrunk (gc_solid.h). The solids overlap if a shrunk edge of one passes through a face of the
+ * other; if none does, every component lies inside the other body or outside, and one shrunk vertex decides which, by its
+ * winding number. Only closed components have an inside. Only faces of the larger mesh near the other's box are tested,
+ * found by its tree and shared by the work-items of a group. A pair that is already marked stays as it is.
  */
 
 /* Are two boxes apart along a side of one of them or along a cross product of two sides? The first is `half_a` about the
@@ -310,14 +310,7 @@ GC_FN int gc_components_inside(const gc_overlap *o, const gc_solid *s, const gc_
 GC_KERNEL void s09_overlap(
     int n_todo,
     GC_GLOBAL const int *todo_in, /* (n_todo,) pair numbers, each once, below 0: none */
-    GC_GLOBAL const int *pairs_in,
-    GC_GLOBAL const int *shape_in,
-    GC_GLOBAL const gc_real *screw_in,
-    GC_GLOBAL const int *headers_in,
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in,
-    GC_GLOBAL const gc_real *planes_in,
+    GC_PAIR_ARGS,
     GC_GLOBAL const int *trees_in,       /* (meshes, GC_TREE_STRIDE), no faces: no tree */
     GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_NODE_STRIDE) */
     GC_GLOBAL const int *solids_in,      /* (meshes, GC_SOLID_STRIDE), and what it leads to */

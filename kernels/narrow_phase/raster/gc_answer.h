@@ -1,8 +1,8 @@
-/* gc_answer.h: the answers of refine = segments and pixels: one candidate to its hits, by the screen.
+/* gc_answer.h: candidates to hits with refine = segments and pixels, by the screen.
  * needs: narrow_phase/raster/gc_cover.h narrow_phase/raster/gc_raster_crossings.h narrow_phase/solve/gc_solve.h
  *
- * Edges have the screen's time (gc_raster_crossings.h). With pixels a vertex meets a face if its pixel is one of those that the face covers
- * (gc_cover.h), at the time at which the face's plane has its place.
+ * Edges have the screen's time (gc_raster_crossings.h). With pixels, a vertex meets a face if its pixel is one of those that
+ * the face covers (gc_cover.h), at the time at which the plane of the face is there.
  */
 #ifndef GC_ANSWER_H
 #define GC_ANSWER_H
@@ -37,9 +37,9 @@ GC_LARGE int gc_answer_axis(
     const gc_curve *f)
 {
     gc_real edge = GC_R(0.5) + gc_screw_of(p)->tau, root;
-    gc_walk w;
-    gc_walk_start(&w, f, -edge, edge, GC_TOL_TOUCH * gc_screw_of(p)->size);
-    while (gc_walk_next(&w, f, &root)) {
+    gc_root_search w;
+    gc_root_search_start(&w, f, -edge, edge, GC_TOL_TOUCH * gc_screw_of(p)->size);
+    while (gc_root_search_next(&w, f, &root)) {
         gc_real s = gc_clamp_time(root);
         gc_contact c = gc_contact_at(t, p, kind, fa, fb, s);
         if (!(c.inside >= -g->tol) || !c.facing || !(c.properness >= o->min_properness)) continue;

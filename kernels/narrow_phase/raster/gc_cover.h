@@ -1,4 +1,4 @@
-/* gc_cover.h: what a face covers of a row of the screen (refine = pixels): the hull of its facing boundary there.
+/* gc_cover.h: the pixels that a face covers in a row of the screen (refine = pixels): the hull of its facing boundary there.
  * needs: common/gc_motion.h narrow_phase/raster/gc_grid.h
  */
 #ifndef GC_COVER_H

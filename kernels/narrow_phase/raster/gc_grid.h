@@ -1,9 +1,9 @@
 /* gc_grid.h: the screen of refine = segments and pixels, in gc_real: its rows and pixels, and straight edges drawn on it.
  * needs: common/gc_constants.h common/gc_types.h common/gc_math.h
  *
- * A row holds rho in [(j - 0.37) height, (j + 0.63) height): counted from the frame's origin, so that an answer depends on the
- * pair and its features alone, and off the places where whole numbers put vertices. An edge is one or two limbs monotone in
- * rho. Sources: Buss, sections 7 and 9; docs/decisions/0004, 0015.
+ * A row holds rho in [(j - 0.37) height, (j + 0.63) height): counted from the origin of the frame, so that an answer depends
+ * on the pair and its features alone, and shifted off the places where whole numbers put vertices. An edge is one or two
+ * limbs monotone in rho. Sources: Buss, sections 7 and 9; docs/decisions/0004, 0015.
  */
 #ifndef GC_GRID_H
 #define GC_GRID_H

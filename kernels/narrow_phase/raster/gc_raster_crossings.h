@@ -1,10 +1,10 @@
-/* gc_raster_crossings.h: where two edges share a place on the rows of the screen (refine = segments and pixels).
+/* gc_raster_crossings.h: where two edges cross on the rows of the screen (refine = segments and pixels).
  * needs: narrow_phase/contact/gc_equations.h narrow_phase/raster/gc_grid.h
  *
  * in:  two edges that were proposed, the height of the rows
  * out: times, without a search for roots of their contact equation
- * Segments: a limb is straight between the borders of the rows, and in between where it bends (near the axis, or where it turns
- * back). Pixels: a limb fills the pixels between its ends in a row (Buss, section 9). Rows of two limbs are looked at by halves;
+ * Segments: a limb is straight between the borders of the rows, and in between where it bends (near the axis, or where it
+ * turns back). Pixels: a limb fills the pixels between its ends in a row (Buss, section 9). Rows of two limbs are bisected;
  * what their hulls exclude is not drawn (docs/decisions/0015).
  */
 #ifndef GC_RASTER_CROSSINGS_H

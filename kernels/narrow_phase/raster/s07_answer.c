@@ -1,4 +1,4 @@
-/* s07_answer: candidates to hits, in place of s07_solve with refine = segments or pixels.
+/* s07_answer: candidates to hits with refine = segments or pixels, in place of s07_solve.
  * needs: narrow_phase/raster/gc_answer.h
  *
  * in:  as s07_solve, and the height of the rows of each pair
@@ -10,23 +10,11 @@ GC_KERNEL void s07_answer(
     int n_candidates,
     GC_GLOBAL const int *candidates_in,     /* (n_candidates, GC_CANDIDATE_STRIDE) */
     GC_GLOBAL const gc_raster *brackets_in, /* (n_candidates, GC_BRACKET_STRIDE) */
-    GC_GLOBAL const int *pairs_in,
-    GC_GLOBAL const int *shape_in,
-    GC_GLOBAL const gc_real *screw_in,
-    GC_GLOBAL const int *headers_in,
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in, /* (vertices, 4) centred */
-    GC_GLOBAL const gc_real *planes_in,
+    GC_PAIR_ARGS,
     GC_GLOBAL const gc_real *row_height_in, /* (n_pairs,) user units */
     gc_real min_properness,
     int refine,
-    int capacity,
-    GC_GLOBAL int *state_out,     /* (n_pairs,) */
-    GC_GLOBAL int *pair_hits_out, /* (n_pairs,) hits of each pair */
-    GC_GLOBAL int *n_hits_out,    /* (1,) may pass the capacity */
-    GC_GLOBAL int *hit_out,       /* (capacity, GC_HIT_STRIDE) */
-    GC_GLOBAL gc_real *value_out) /* (capacity, GC_HIT_REAL_STRIDE) */
+    GC_HITS_ARGS)
 {
     gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
     gc_hits o = gc_hits_of(pair_hits_out, n_hits_out, hit_out, value_out, capacity, min_properness);

@@ -1,7 +1,7 @@
-/* gc_segment.h: a straight edge on the collision screen: its branches, and what each covers of a row.
+/* gc_segment.h: a straight edge on the collision screen: its branches, and the part of a row that each covers.
  * needs: narrow_phase/candidates/gc_scratch.h
  *
- * rho^2 is quadratic along an edge, so an edge has at most two branches monotone in rho, and its part inside a row is
+ * rho^2 is quadratic along an edge, so an edge has at most two branches monotone in rho, and its part inside a row has a
  * closed form. Source: Buss, sections 7 and 9, step 3; docs/decisions/0004.
  */
 #ifndef GC_SEGMENT_H

@@ -1,11 +1,11 @@
-/* s04_sort: records bucketed by row, ordered by their lower eta within a row.
+/* s04_sort: records grouped by row, and ordered by their lower eta within a row.
  * needs: narrow_phase/candidates/gc_scratch.h
  *
  * in:  records of s03 in any order
  * out: row_start (rows + 1,), order (n,), and the ranges copied into that order, so that a scan reads forward
- * Counting by row, then a sort inside each row (Buss, section 9, step 4), one work-item a row: Shell's, or a heap's where
- * a row is long, whose n log n does not grow into n^(4/3). Ties are broken by the record's number, so that both give
- * one order; the result of the pipeline does not depend on it.
+ * Counting by row, then a sort inside each row (Buss, section 9, step 4), one work-item per row: a Shell sort, or a heap
+ * sort for long rows, whose n log n does not grow to n^(4/3). Ties are broken by the record's number, so that both give one
+ * order; the result of the pipeline does not depend on it.
  */
 GC_FN int gc_before(GC_GLOBAL const gc_raster *key, int a, int b) { return key[a] < key[b] || (key[a] == key[b] && a < b); }
 

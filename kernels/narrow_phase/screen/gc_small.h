@@ -1,8 +1,9 @@
-/* gc_small.h: the screen of two small meshes among many work-items: what faces the right way as bits, all against all (s02 to s06).
+/* gc_small.h: the screen of two small meshes among many work-items: facing as bits, and every feature against every other
+ * (s02 to s06).
  * needs: narrow_phase/candidates/gc_box_overlap.h narrow_phase/candidates/gc_feature_bounds.h
  *
- * A mesh of up to GC_SMALL_VERTICES, GC_SMALL_EDGES and GC_SMALL_FACES has a bit for each feature and a fixed place for its box, so that
- * nothing is counted, copied or laid out. Boxes are those of whole features (gc_feature_bounds.h).
+ * A mesh of up to GC_SMALL_VERTICES, GC_SMALL_EDGES and GC_SMALL_FACES has a bit for each feature and a fixed place for its
+ * box, so nothing is counted, copied or laid out. Boxes are those of whole features (gc_feature_bounds.h).
  */
 #ifndef GC_SMALL_H
 #define GC_SMALL_H

@@ -1,12 +1,12 @@
-/* screen: stages s02 to s06 of one item after another, in the order of their names.
+/* screen: stages s02 to s06 for one item after another, in the order of their names.
  * needs: narrow_phase/near/gc_near.h narrow_phase/candidates/gc_cull.h narrow_phase/candidates/gc_select.h narrow_phase/candidates/s02_facing.c narrow_phase/rows/s03_project.c narrow_phase/rows/s04_sort.c narrow_phase/candidates/s05_vertex_face.c narrow_phase/candidates/s06_edge_edge.c
  *
  * in:  screw records (s01), mesh tables, items: a pair and a part of each of its meshes (the whole, or a patch)
- * out: candidates of all items in one list, order of no meaning; with refine = pixels those a pixel apart as well
- * One group per item; its work-items share scratch. An item that needs more scratch than there is is marked in
- * no_room_out and emits nothing; the need is in need_out and the host runs it again.
- * Alone, without rows, an item can be shared: one launch makes its lists, which stay in scratch of its own, the next searches shares of
- * them, a group each (docs/decisions/0083).
+ * out: candidates of all items in one list, in no particular order; with refine = pixels also those a pixel apart
+ * One group per item; its work-items share scratch. An item that needs more scratch than there is is marked in no_room_out
+ * and emits nothing; the need is in need_out, and the host runs the item again. By single work-items, without rows, an item
+ * can be shared: one launch makes its lists, which stay in scratch of their own, and the next one searches shares of them,
+ * one group each (docs/decisions/0083).
  */
 
 /* What a search takes of the scratch before it knows how much it finds; by those who fill it. */
@@ -320,34 +320,16 @@ GC_LARGE void gc_near_frame(
 }
 
 GC_CROWDED_KERNEL void screen(
-    int n_todo,                        /* times the shares */
-    GC_GLOBAL const int *todo_in,      /* (n_todo,) item numbers, below 0: none */
-    GC_GLOBAL const int *items_in,     /* (n_items, GC_ITEM_STRIDE) */
-    GC_GLOBAL const gc_real *screw_in, /* (n_pairs, GC_SCREW_STRIDE) */
-    GC_GLOBAL const int *headers_in,   /* (parts, GC_MESH_STRIDE) */
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_raster *vertices_in,       /* per part x, y, z blocks, centred */
-    GC_GLOBAL const gc_raster *normals_in,        /* per part x, y, z blocks */
-    GC_GLOBAL const gc_raster *inverse_length_in, /* (edges,) 1 / length */
-    GC_GLOBAL const int *edge0_in,                /* (parts,) where a part's edges begin there */
-    GC_GLOBAL const int *reach_in,                /* (parts,) of joined patches, see b06_gather */
-    GC_GLOBAL const gc_real *row_height_in,       /* (n_pairs,) user units */
+    int n_todo, /* times the shares */
+    GC_SCREEN_ARGS,
+    GC_GLOBAL const int *reach_in,          /* (parts,) of joined patches, see b06_gather */
+    GC_GLOBAL const gc_real *row_height_in, /* (n_pairs,) user units */
     gc_real min_properness,
     int refine,
     int candidates,
     int walked, /* which pairs are left to screen_first, see gc_goes_down */
-    int shares, /* 0: items are worked off; alone -1: lists are made, more: so many shares of each item */
-    GC_GLOBAL gc_raster *scratch_reals, /* (groups, reals_per_group); where items are shared, one for each in todo */
-    GC_GLOBAL int *scratch_ints,        /* (groups, ints_per_group) */
-    int reals_per_group,
-    int ints_per_group,
-    int capacity,
-    GC_GLOBAL const int *state_in,     /* (n_pairs,) GC_PAIR_* bits */
-    GC_GLOBAL int *no_room_out,        /* (n_items,) set to 1 where the scratch was too small */
-    GC_GLOBAL int *need_out,           /* (2,) scratch that would have been needed */
-    GC_GLOBAL int *n_candidates_out,   /* (1,) */
-    GC_GLOBAL int *candidates_out,     /* (capacity, GC_CANDIDATE_STRIDE) */
-    GC_GLOBAL gc_raster *brackets_out) /* (capacity, GC_BRACKET_STRIDE) */
+    int shares, /* 0: whole items; serially -1: lists alone, above 0: shares of each item, one scratch for each in todo */
+    GC_SCREEN_LIST_ARGS)
 {
     int g = GC_GROUP_LO(n_todo);
     if (g < GC_GROUP_HI(n_todo)) do {

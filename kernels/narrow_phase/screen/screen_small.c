@@ -1,37 +1,20 @@
-/* screen_small: the screen of pairs of small meshes, stages s02 to s06 with everything tested against everything.
+/* screen_small: the screen of pairs of small meshes, stages s02 to s06 with every feature tested against every other.
  * needs: common/gc_motion.h narrow_phase/screen/gc_small.h narrow_phase/candidates/s02_facing.c
  *
- * in:  screw records (s01), mesh tables, items: a pair and its two meshes, both whole and small (GC_SMALL_VERTICES and so on)
- * out: candidates of all items in one list, order of no meaning
- * One group per item, best of as many work-items as a warp has; they share scratch. It is what `screen` does, without rows and
- * pixels, for many work-items that have little to do: scratch has a fixed layout, and a few steps do what lists and hulls do there.
- * Another set of candidates comes out, with the same contacts.
+ * in:  screw records (s01), mesh tables, items: a pair and its two meshes, both whole and small (GC_SMALL_VERTICES and so
+ *      on)
+ * out: candidates of all items in one list, in no particular order
+ * One group per item, preferably of as many work-items as a warp has; they share scratch. It does what `screen` does,
+ * without rows and pixels, for many work-items with little to do: scratch has a fixed layout, and a few steps replace the
+ * lists and hulls. The candidates differ, the contacts are the same.
  */
 
 GC_KERNEL void screen_small(
     int n_todo,
-    GC_GLOBAL const int *todo_in,      /* (n_todo,) item numbers, below 0: none */
-    GC_GLOBAL const int *items_in,     /* (n_items, GC_ITEM_STRIDE) */
-    GC_GLOBAL const gc_real *screw_in, /* (n_pairs, GC_SCREW_STRIDE) */
-    GC_GLOBAL const int *headers_in,   /* (meshes, GC_MESH_STRIDE) */
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_raster *vertices_in,       /* per mesh x, y, z blocks, centred */
-    GC_GLOBAL const gc_raster *normals_in,        /* per mesh x, y, z blocks */
-    GC_GLOBAL const gc_raster *inverse_length_in, /* (edges,) 1 / length */
-    GC_GLOBAL const int *edge0_in,                /* (meshes,) where a mesh's edges begin there */
+    GC_SCREEN_ARGS,
     gc_real min_properness,
-    int refine,                         /* exact or segments */
-    GC_GLOBAL gc_raster *scratch_reals, /* (groups, reals_per_group) */
-    GC_GLOBAL int *scratch_ints,        /* (groups, ints_per_group) */
-    int reals_per_group,
-    int ints_per_group,
-    int capacity,
-    GC_GLOBAL const int *state_in,     /* (n_pairs,) GC_PAIR_* bits */
-    GC_GLOBAL int *no_room_out,        /* (n_items,) set to 1 where the scratch was too small */
-    GC_GLOBAL int *need_out,           /* (2,) scratch that would have been needed */
-    GC_GLOBAL int *n_candidates_out,   /* (1,) */
-    GC_GLOBAL int *candidates_out,     /* (capacity, GC_CANDIDATE_STRIDE) */
-    GC_GLOBAL gc_raster *brackets_out) /* (capacity, GC_BRACKET_STRIDE) */
+    int refine, /* exact or segments */
+    GC_SCREEN_LIST_ARGS)
 {
     int g = GC_GROUP_LO(n_todo);
     GC_SHARED gc_screw k;

@@ -1,8 +1,9 @@
 /* gc_solve.h: one candidate to its hits, by all roots of its contact equation.
  * needs: narrow_phase/solve/gc_sustained.h
  *
- * The bracket only excludes (one evaluation and a bound of the derivative); roots are then isolated on the whole step, so that
- * a hit's bits do not depend on how it was proposed. An equation that vanishes for the whole step is a lasting contact.
+ * The bracket only excludes (one evaluation and a bound of the derivative); roots are then isolated on the whole step, so
+ * that the bits of a hit do not depend on how it was proposed. An equation that vanishes for the whole step is a sustained
+ * contact.
  */
 #ifndef GC_SOLVE_H
 #define GC_SOLVE_H
@@ -35,7 +36,7 @@ GC_FN int gc_solve_begin(
     gc_real s0,
     gc_real s1,
     gc_curve *c,
-    gc_walk *w,
+    gc_root_search *w,
     gc_real *scale)
 {
     const gc_screw *k = gc_screw_of(p);
@@ -45,7 +46,7 @@ GC_FN int gc_solve_begin(
     *c = gc_candidate_curve(t, p, kind, fa, fb, scale);
     touch = GC_TOL_TOUCH * k->size * *scale;
     v = gc_curve_at(c, mid);
-    gc_walk_start(w, c, -edge, edge, touch);
+    gc_root_search_start(w, c, -edge, edge, touch);
     return !(GC_ABS(v.f) > GC_ABS(v.df) * arm + GC_R(0.5) * w->bend * arm * arm + w->rounding + touch);
 }
 
@@ -63,14 +64,14 @@ GC_FN int gc_solve_todo(
     int fb,
     const gc_curve *c,
     gc_real scale,
-    gc_walk *w)
+    gc_root_search *w)
 {
     const gc_screw *k = gc_screw_of(p);
     gc_real touch, edge = GC_R(0.5) + k->tau;
     if (kind == GC_EE) scale = scale * gc_most_sine(t, p, fa, fb);
     if (!(scale > GC_R(0.0))) return GC_SOLVE_NOTHING;
     touch = GC_TOL_TOUCH * k->size * scale;
-    if (kind == GC_EE) gc_walk_start(w, c, -edge, edge, touch);
+    if (kind == GC_EE) gc_root_search_start(w, c, -edge, edge, touch);
     if (gc_curve_bound_near(c, GC_R(0.5)) <= touch) return GC_SOLVE_LASTING;
     return k->speed > GC_R(0.0) ? GC_SOLVE_ROOTS : GC_SOLVE_NOTHING;
 }
@@ -89,13 +90,13 @@ GC_LARGE int gc_solve_exact(
 {
     gc_real scale, root;
     gc_curve c;
-    gc_walk w;
+    gc_root_search w;
     int todo;
     if (!gc_solve_begin(t, p, kind, fa, fb, s0, s1, &c, &w, &scale)) return 1;
     todo = gc_solve_todo(t, p, kind, fa, fb, &c, scale, &w);
     if (todo == GC_SOLVE_LASTING) return gc_solve_lasting(t, p, o, pair, kind, fa, fb);
     if (todo == GC_SOLVE_NOTHING) return 1;
-    while (gc_walk_next(&w, &c, &root)) {
+    while (gc_root_search_next(&w, &c, &root)) {
         gc_real s = gc_clamp_time(root);
         gc_hit_test(t, p, o, pair, kind, fa, fb, s, s, 0);
     }

@@ -66,7 +66,7 @@ GC_FN gc_real gc_halley(gc_real s, gc_value v)
 /* A piece on which f is monotone far beyond its rounding, as most are, by few evaluations: v is f in its middle, and only a root from first
  * to last matters. */
 GC_LARGE int gc_lone_root(
-    const gc_walk *w,
+    const gc_root_search *w,
     const gc_curve *c,
     gc_real mid,
     gc_real arm,
@@ -116,7 +116,7 @@ GC_LARGE int gc_solve_bodies(
     gc_real scale, root, mid = gc_piece_middle(&p->bodies, piece), arm = gc_piece_arm(&p->bodies), touch;
     gc_curve c = gc_candidate_curve(t, p, kind, fa, fb, &scale);
     gc_value v = gc_value_of(gc_body_curve_then(&c.own, middle));
-    gc_walk w;
+    gc_root_search w;
     gc_body_state now;
     gc_real slack, off;
     int todo;
@@ -127,7 +127,7 @@ GC_LARGE int gc_solve_bodies(
     }
     touch = GC_TOL_TOUCH * p->bodies.size * scale;
     /* beyond the step roots are looked for as far as those of one screw are */
-    gc_walk_start(
+    gc_root_search_start(
         &w, &c, GC_MAX(mid - arm, GC_R(-0.5) - p->bodies.tau), GC_MIN(mid + arm, GC_R(0.5) + p->bodies.tau), touch);
     if (gc_piece_of_bodies(&w, v, arm) == GC_PIECE_EMPTY) return 1;
     if (GC_ABS(v.f) <= w.touch && gc_body_curve_most(&c.own, w.touch) <= w.touch) {
@@ -143,7 +143,7 @@ GC_LARGE int gc_solve_bodies(
         if (gc_may_be_inside(t, p, &c.own, kind, fa, fb, &now, off)) gc_hit_test(t, p, o, pair, kind, fa, fb, root, root, 0);
         return 1;
     }
-    while (gc_walk_next(&w, &c, &root)) {
+    while (gc_root_search_next(&w, &c, &root)) {
         gc_real s = gc_clamp_time(root);
         gc_bodies_at(&p->bodies, s, &now);
         if (gc_may_be_inside(t, p, &c.own, kind, fa, fb, &now, GC_R(0.0))) gc_hit_test(t, p, o, pair, kind, fa, fb, s, s, 0);

@@ -1,9 +1,10 @@
-/* gc_sustained.h: contacts that last: the intervals in which features that stay on each other are inside each other's borders.
+/* gc_sustained.h: sustained contacts: the intervals in which features that stay on each other are within each other's
+ * borders.
  * needs: narrow_phase/contact/gc_hits.h
  *
  * in:  two features whose contact equation vanishes for the whole step
- * out: one hit per interval. Borders are crossed where a function of time changes its sign; the pieces in between are inside or
- *      outside as a whole.
+ * out: one hit per interval. Borders are crossed where a function of time changes its sign; the pieces in between are inside
+ *      or outside as a whole.
  */
 #ifndef GC_SUSTAINED_H
 #define GC_SUSTAINED_H
@@ -74,11 +75,11 @@ GC_LARGE gc_real gc_next_border(const gc_tables *t, const gc_pair *p, int kind, 
     gc_curve c;
     int j;
     for (j = 0; gc_border_curve(t, p, kind, fa, fb, j, &c, &scale); ++j) {
-        gc_walk w;
+        gc_root_search w;
         gc_real root;
-        gc_walk_start(&w, &c, from, GC_R(0.5), GC_R(0.0));
-        gc_walk_rounding(&w, GC_PLACE_ROUNDING * (gc_screw_of(p)->size + gc_screw_of(p)->speed) * scale);
-        while (gc_walk_next(&w, &c, &root)) {
+        gc_root_search_start(&w, &c, from, GC_R(0.5), GC_R(0.0));
+        gc_root_search_rounding(&w, GC_PLACE_ROUNDING * (gc_screw_of(p)->size + gc_screw_of(p)->speed) * scale);
+        while (gc_root_search_next(&w, &c, &root)) {
             if (root <= from + GC_R(1e-12)) continue;
             least = root < least ? root : least;
             break;
@@ -121,7 +122,7 @@ GC_FN int gc_plane_turns(const gc_tables *t, const gc_pair *p, int kind, int fa,
     gc_edges x;
     gc_vec a, b, c;
     if (kind != GC_EE) return 0;
-    if (gc_screw_of(p)->theta == GC_R(0.0) GC_OF_BODIES(&& !gc_each_moves(p))) return 0;
+    if (gc_screw_of(p)->theta == GC_R(0.0) GC_OF_BODIES(&&!gc_each_moves(p))) return 0;
     x = gc_edges_load(t, p, fa, fb);
     a = gc_cross_when(t, p, &x, fa, fb, GC_R(-0.5)).cross;
     b = gc_cross_when(t, p, &x, fa, fb, GC_R(0.0)).cross;

@@ -2,9 +2,10 @@
  * needs: narrow_phase/solve/gc_solve.h
  *
  * in, out: as s07_solve
- * Three launches, since together they need so many registers that a GPU holds an eighth of the work-items it has room for, and each by
- * itself gets along with a third of them (docs/decisions/0076): s07_find puts the times at which features may meet into the list of hits,
- * untested; s07_test tests them where they stand, and marks what is no hit; s07_last solves the few candidates that last.
+ * Three launches: together they need so many registers that a GPU holds an eighth of the work-items it has room for, and
+ * each by itself needs a third of them (docs/decisions/0076). s07_find appends the times at which features may meet to the
+ * list of hits, untested; s07_test tests them in place, and marks those that are no hits; s07_last solves the few candidates
+ * that are sustained contacts.
  */
 
 /* candidates of which a group sifts one each before it solves what is left */
@@ -24,7 +25,7 @@ GC_FN int s07_stays(
     gc_real *scale)
 {
     gc_pair p;
-    gc_walk w;
+    gc_root_search w;
     gc_pair_load(pairs_in, shape_in, screw_in, t, c->pair, &p);
     return gc_solve_begin(t, &p, c->kind, c->a, c->b, c->first, c->last, curve, &w, scale);
 }
@@ -57,17 +58,17 @@ GC_FN void s07_one(
     GC_GLOBAL int *lasting_out)
 {
     gc_pair p;
-    gc_walk w;
+    gc_root_search w;
     gc_real root, edge;
     int todo;
     gc_pair_load(pairs_in, shape_in, screw_in, t, c->pair, &p);
     curve->theta = gc_screw_of(&p)->theta;
     edge = GC_R(0.5) + gc_screw_of(&p)->tau;
-    if (c->kind != GC_EE) gc_walk_start(&w, curve, -edge, edge, GC_TOL_TOUCH * gc_screw_of(&p)->size * scale);
+    if (c->kind != GC_EE) gc_root_search_start(&w, curve, -edge, edge, GC_TOL_TOUCH * gc_screw_of(&p)->size * scale);
     todo = gc_solve_todo(t, &p, c->kind, c->a, c->b, curve, scale, &w);
     if (todo == GC_SOLVE_LASTING) lasting_out[GC_ATOMIC_ADD(n_lasting_out, 1)] = i;
     if (todo != GC_SOLVE_ROOTS) return;
-    while (gc_walk_next(&w, curve, &root)) s07_append(o, c, gc_clamp_time(root));
+    while (gc_root_search_next(&w, curve, &root)) s07_append(o, c, gc_clamp_time(root));
     if (w.capped) GC_ATOMIC_MAX(state_out + c->pair, GC_PAIR_UNRESOLVED);
 }
 
@@ -77,14 +78,7 @@ GC_CROWDED_KERNEL void s07_find(
     int n_candidates,
     GC_GLOBAL const int *candidates_in,     /* (n_candidates, GC_CANDIDATE_STRIDE), a pair below 0: none */
     GC_GLOBAL const gc_raster *brackets_in, /* (n_candidates, GC_BRACKET_STRIDE) */
-    GC_GLOBAL const int *pairs_in,
-    GC_GLOBAL const int *shape_in,
-    GC_GLOBAL const gc_real *screw_in,
-    GC_GLOBAL const int *headers_in,
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in, /* (vertices, 4) centred */
-    GC_GLOBAL const gc_real *planes_in,
+    GC_PAIR_ARGS,
     int capacity,
     GC_GLOBAL int *state_out,     /* (n_pairs,) */
     GC_GLOBAL int *n_hits_out,    /* (1,) may pass the capacity */
@@ -151,14 +145,7 @@ GC_CROWDED_KERNEL void s07_find(
 /* One time of the list per work-item. */
 GC_CROWDED_KERNEL void s07_test(
     int n_hits,
-    GC_GLOBAL const int *pairs_in,
-    GC_GLOBAL const int *shape_in,
-    GC_GLOBAL const gc_real *screw_in,
-    GC_GLOBAL const int *headers_in,
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in,
-    GC_GLOBAL const gc_real *planes_in,
+    GC_PAIR_ARGS,
     gc_real min_properness,
     GC_GLOBAL int *pair_hits_out, /* (n_pairs,) hits of each pair */
     GC_GLOBAL int *hit_out,       /* (n_hits, GC_HIT_STRIDE) the pair becomes GC_HIT_NO_HIT where it is none */
@@ -193,21 +180,9 @@ GC_KERNEL void s07_last(
     GC_GLOBAL const int *lasting_in, /* (n_lasting,) numbers of candidates, below 0: none */
     GC_GLOBAL const int *candidates_in,
     GC_GLOBAL const gc_raster *brackets_in,
-    GC_GLOBAL const int *pairs_in,
-    GC_GLOBAL const int *shape_in,
-    GC_GLOBAL const gc_real *screw_in,
-    GC_GLOBAL const int *headers_in,
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in,
-    GC_GLOBAL const gc_real *planes_in,
+    GC_PAIR_ARGS,
     gc_real min_properness,
-    int capacity,
-    GC_GLOBAL int *state_out,
-    GC_GLOBAL int *pair_hits_out,
-    GC_GLOBAL int *n_hits_out,
-    GC_GLOBAL int *hit_out,
-    GC_GLOBAL gc_real *value_out)
+    GC_HITS_ARGS)
 {
     for (int i = GC_ITEM_LO(n_lasting); i < GC_ITEM_HI(n_lasting); i += GC_ITEM_STEP(n_lasting)) {
         gc_tables t;

@@ -1,32 +1,21 @@
 /* s07_solve: candidates to hits.
  * needs: narrow_phase/solve/gc_solve_bodies.h
  *
- * in:  candidates (pair, kind, features) with a bracket in time that holds all their meetings
+ * in:  candidates (pair, kind, features) with a bracket in time that contains all their meetings
  * out: hits: times at which the features meet, face each other and are proper enough
- * One work-item per candidate. See docs/decisions/0003; gc_solve.h has what is done with one. Among many work-items s07_find.c does the same in
- * three launches.
- * Degenerate: an equation that vanishes for the whole step is a lasting contact, reported once per interval (gc_sustained.h).
+ * One work-item per candidate. See docs/decisions/0003; gc_solve.h solves one candidate. Among many work-items, s07_find.c
+ * does the same in three launches.
+ * Degenerate: an equation that vanishes for the whole step is a sustained contact, reported once per interval
+ * (gc_sustained.h).
  */
 
 GC_KERNEL void s07_solve(
     int n_candidates,
     GC_GLOBAL const int *candidates_in,     /* (n_candidates, GC_CANDIDATE_STRIDE), a pair below 0: none */
     GC_GLOBAL const gc_raster *brackets_in, /* (n_candidates, GC_BRACKET_STRIDE) */
-    GC_GLOBAL const int *pairs_in,
-    GC_GLOBAL const int *shape_in,
-    GC_GLOBAL const gc_real *screw_in,
-    GC_GLOBAL const int *headers_in,
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in, /* (vertices, 4) centred */
-    GC_GLOBAL const gc_real *planes_in,
+    GC_PAIR_ARGS,
     gc_real min_properness,
-    int capacity,
-    GC_GLOBAL int *state_out,     /* (n_pairs,) */
-    GC_GLOBAL int *pair_hits_out, /* (n_pairs,) hits of each pair */
-    GC_GLOBAL int *n_hits_out,    /* (1,) may pass the capacity */
-    GC_GLOBAL int *hit_out,       /* (capacity, GC_HIT_STRIDE) */
-    GC_GLOBAL gc_real *value_out) /* (capacity, GC_HIT_REAL_STRIDE) */
+    GC_HITS_ARGS)
 {
     gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
     gc_hits o = gc_hits_of(pair_hits_out, n_hits_out, hit_out, value_out, capacity, min_properness);

@@ -1,4 +1,4 @@
-"""What casts and characters found, as results tell it."""
+"""Results of casts and characters, as the public results have them."""
 
 import math
 

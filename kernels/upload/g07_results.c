@@ -1,11 +1,11 @@
-/* g07_landed: what casts and characters found, as results tell it.
- * needs: upload/gc_import.h sweep/gc_walked.h
+/* g07_results: results of casts and characters, as the public results have them.
+ * needs: upload/gc_import.h sweep/gc_character_result.h
  *
- * in:  what w01 to w05 wrote, reals as float64; of each query what g06 says of it
+ * in:  what w01 to w05 wrote, reals as float64; what g06 says of each query
  * out: status, and places in the world
- * One work-item per query, for results that stay on the device: the operations, and so the bits, of what the host makes of them.
- * Built for mixed precision, whatever the query's. Degenerate: a character that was not moved stays where it was given, and
- * numbers of that which are not finite become 0.
+ * One work-item per query, for results that stay on the device: the operations, and so the bits, of the host's. Built for
+ * mixed precision, whatever that of the query. Degenerate: a character that was not moved stays where it was given, and its
+ * numbers that are not finite become 0.
  */
 
 GC_KERNEL void g07_hits(
@@ -56,31 +56,31 @@ GC_KERNEL void g07_slides(
     gc_real shift_z,
     GC_GLOBAL const gc_real *position_given, /* (n, 3) or (3,) */
     GC_GLOBAL const gc_uchar *state_in,      /* (n,) */
-    GC_GLOBAL const gc_real *told_in,        /* (n, GC_WALKED_REAL_STRIDE) */
-    GC_GLOBAL const int *walked_in,          /* (n, GC_WALKED_STRIDE) */
+    GC_GLOBAL const gc_real *told_in,        /* (n, GC_CHARACTER_RESULT_REAL_STRIDE) */
+    GC_GLOBAL const int *walked_in,          /* (n, GC_CHARACTER_RESULT_STRIDE) */
     GC_GLOBAL gc_uchar *status_out,          /* (n,) */
     GC_GLOBAL gc_real *position_out,         /* (n, 3) */
     GC_GLOBAL gc_real *velocity_out,
-    GC_GLOBAL gc_real *fall_out,
+    GC_GLOBAL gc_real *fall_velocity_out,
     GC_GLOBAL int *ground_body_out, /* (n,) */
     GC_GLOBAL gc_real *ground_normal_out,
     GC_GLOBAL int *casts_out)
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         GC_GLOBAL const gc_real *given = position_given + position_step * (gc_long)i;
-        GC_GLOBAL const gc_real *told = told_in + GC_WALKED_REAL_STRIDE * (gc_long)i;
-        GC_GLOBAL const int *walked = walked_in + GC_WALKED_STRIDE * (gc_long)i;
-        int lost = state_in[i] != GC_STATUS_MISS, ground = lost ? -1 : walked[GC_WALKED_ground];
-        status_out[i] = (gc_uchar)(lost ? GC_STATUS_INVALID_INPUT : walked[GC_WALKED_status]);
+        GC_GLOBAL const gc_real *told = told_in + GC_CHARACTER_RESULT_REAL_STRIDE * (gc_long)i;
+        GC_GLOBAL const int *walked = walked_in + GC_CHARACTER_RESULT_STRIDE * (gc_long)i;
+        int lost = state_in[i] != GC_STATUS_MISS, ground = lost ? -1 : walked[GC_CHARACTER_RESULT_ground];
+        status_out[i] = (gc_uchar)(lost ? GC_STATUS_INVALID_INPUT : walked[GC_CHARACTER_RESULT_status]);
         ground_body_out[i] = ground;
-        casts_out[i] = walked[GC_WALKED_casts];
+        casts_out[i] = walked[GC_CHARACTER_RESULT_casts];
         for (int k = 0; k < 3; ++k) {
             gc_real shift = k == 0 ? shift_x : k == 1 ? shift_y : shift_z;
-            gc_real place = told[GC_WALKED_REAL_position + k] + shift;
+            gc_real place = told[GC_CHARACTER_RESULT_REAL_position + k] + shift;
             position_out[3 * i + k] = !lost ? place : gc_finite(given[k]) ? given[k] : GC_R(0.0);
-            velocity_out[3 * i + k] = told[GC_WALKED_REAL_velocity + k];
-            fall_out[3 * i + k] = told[GC_WALKED_REAL_fall + k];
-            ground_normal_out[3 * i + k] = ground < 0 ? GC_R(0.0) : told[GC_WALKED_REAL_ground_normal + k];
+            velocity_out[3 * i + k] = told[GC_CHARACTER_RESULT_REAL_velocity + k];
+            fall_velocity_out[3 * i + k] = told[GC_CHARACTER_RESULT_REAL_fall_velocity + k];
+            ground_normal_out[3 * i + k] = ground < 0 ? GC_R(0.0) : told[GC_CHARACTER_RESULT_REAL_ground_normal + k];
         }
     }
 }

@@ -1,4 +1,4 @@
-"""Few pairs, asked about again and again: all launches of the narrow phase as one sequence that is kept.
+"""Repeated queries about few pairs: all launches of the narrow phase as one sequence, which is kept.
 
 A pair of boxes is worked on for some ten microseconds, a hundredth of what its launches and buffers cost. So
 all buffers are kept, with room to spare, and nothing is looked at before the end. What does not fit goes the
@@ -51,7 +51,7 @@ class RecordedBatch:
 
     Parameters
     ----------
-    run : Run
+    run : Launcher
     prepared : Prepared
         With a plan that may be recorded. With ``placed`` it is those poses that are asked about. Without, the
         poses of the bodies of each pair are copied in each call.

@@ -1,15 +1,15 @@
-/* gc_apart.h: until when the hulls of two bodies are surely apart, by planes between their vertices.
+/* gc_hull_separation.h: until when the hulls of two bodies are certainly separated, by planes between their vertices.
  * needs: common/gc_constants.h common/gc_motion.h
  *
- * A plane across n that stands still in A's frame divides the bodies while all vertices of A are below it and all of B above. Along n a
- * vertex of B moves as h + h' u, off by half the greatest acceleration times u^2: so from one look at all vertices it is
- * known until when this plane surely divides them. There the next plane is taken, across the shortest way between the hulls as
- * far as it is known (Gilbert, Johnson and Keerthi 1988: a simplex of differences of vertices). Whatever plane is taken, what it says is
- * true: a face or an edge lies in the hull of its vertices, convex mesh or not (docs/decisions/0058).
- * All work-items of the group take part, and come to the same numbers.
+ * A plane across n that is fixed in A's frame separates the bodies while all vertices of A are below it and all of B above.
+ * Along n, a vertex of B moves as h + h' u, with an error of half the greatest acceleration times u^2: so one pass over all
+ * vertices bounds the time until which this plane separates them. At that time the next plane is taken, across the shortest
+ * vector between the hulls as far as it is known (Gilbert, Johnson and Keerthi 1988: a simplex of differences of vertices).
+ * Whatever plane is taken, its answer is true: a face or an edge lies in the hull of its vertices, whether the mesh is
+ * convex or not (docs/decisions/0058). All work-items of the group take part, and compute the same numbers.
  */
-#ifndef GC_APART_H
-#define GC_APART_H
+#ifndef GC_HULL_SEPARATION_H
+#define GC_HULL_SEPARATION_H
 
 /* vertices looked at side by side by a work-item alone */
 #define GC_LANES 16

@@ -1,51 +1,52 @@
-/* gc_ground.h: what spheres are swept against: features of meshes, bodies with their motion, trees over both.
+/* gc_cast_mesh.h: what spheres are swept against: features of meshes, bodies with their motion, trees over both.
  * needs: common/gc_math.h common/gc_types.h
  *
- * Features stand in the order of the mesh's tree of faces (gpu_collide/geometry/preparation/cast_features.py): the faces of a leaf are a range, and so
- * are the edges and vertices that they own. Lengths of a mesh are centred on it and divided by its scale, a power of two.
+ * Features are in the order of the mesh's tree of faces (gpu_collide/geometry/preparation/cast_features.py): the faces of a
+ * leaf are a range, and so are the edges and vertices that they own. Lengths of a mesh are centred on it and divided by its
+ * scale, a power of two.
  */
-#ifndef GC_GROUND_H
-#define GC_GROUND_H
+#ifndef GC_CAST_MESH_H
+#define GC_CAST_MESH_H
 
 /* Ints of a mesh: places count from the start of the ints, reals or nodes of all meshes. */
-#define GC_GROUND_STRIDE 12
-#define GC_GROUND_COLUMNS(ONE, MANY, X) \
-    ONE(X, face)   /* ints: (faces + 1, GC_GROUND_FACE_STRIDE) */ \
+#define GC_CAST_MESH_STRIDE 12
+#define GC_CAST_MESH_COLUMNS(ONE, MANY, X) \
+    ONE(X, face)   /* ints: (faces + 1, GC_CAST_MESH_FACE_STRIDE) */ \
     ONE(X, source) /* ints: (faces,) number in the mesh */ \
-    ONE(X, edge)   /* ints: (edges + 1, GC_GROUND_EDGE_STRIDE) */ \
+    ONE(X, edge)   /* ints: (edges + 1, GC_CAST_MESH_EDGE_STRIDE) */ \
     ONE(X, vertex) /* ints: the same of vertices */ \
     ONE(X, around) /* ints: faces at edges and vertices, by their number in the mesh */ \
     ONE(X, loop)   /* reals: (rows, 3) of each face its outward normal, then its corners */ \
     ONE(X, side)   /* reals: (edges, 6) both ends */ \
     ONE(X, tip)    /* reals: (vertices, 3) */ \
-    ONE(X, node)   /* nodes: (nodes, GC_WIDE_STRIDE), the first is the root */ \
-    ONE(X, kid)    /* ints: (nodes, GC_WIDE_KIDS) */ \
+    ONE(X, node)   /* nodes: (nodes, GC_BVH8_STRIDE), the first is the root */ \
+    ONE(X, kid)    /* ints: (nodes, GC_BVH8_KIDS) */ \
     ONE(X, two_sided) \
     ONE(X, faces)
-GC_RECORD(GC_GROUND)
+GC_RECORD(GC_CAST_MESH)
 
-#define GC_GROUND_FACE_STRIDE 3
-#define GC_GROUND_FACE_COLUMNS(ONE, MANY, X) \
+#define GC_CAST_MESH_FACE_STRIDE 3
+#define GC_CAST_MESH_FACE_COLUMNS(ONE, MANY, X) \
     ONE(X, loop) /* row of its normal; that of the next face ends its corners */ \
     ONE(X, edge) \
     ONE(X, vertex)
-GC_RECORD(GC_GROUND_FACE)
+GC_RECORD(GC_CAST_MESH_FACE)
 
-#define GC_GROUND_EDGE_STRIDE 2
-#define GC_GROUND_EDGE_COLUMNS(ONE, MANY, X) \
+#define GC_CAST_MESH_EDGE_STRIDE 2
+#define GC_CAST_MESH_EDGE_COLUMNS(ONE, MANY, X) \
     ONE(X, source) /* number in the mesh */ \
     ONE(X, around) /* where its faces begin */
-GC_RECORD(GC_GROUND_EDGE)
+GC_RECORD(GC_CAST_MESH_EDGE)
 
 /* size of a mesh: reals, user units; the box is in those of the mesh */
-#define GC_GROUND_SIZE_STRIDE 11
-#define GC_GROUND_SIZE_COLUMNS(ONE, MANY, X) \
+#define GC_CAST_MESH_SIZE_STRIDE 11
+#define GC_CAST_MESH_SIZE_COLUMNS(ONE, MANY, X) \
     MANY(X, centre, 3) \
     ONE(X, scale) /* user length = scale * length */ \
     ONE(X, shrink) \
     MANY(X, low, 3) \
     MANY(X, high, 3)
-GC_RECORD(GC_GROUND_SIZE)
+GC_RECORD(GC_CAST_MESH_SIZE)
 
 /* a body of the world: reals */
 #define GC_OBSTACLE_STRIDE 17
@@ -66,15 +67,15 @@ GC_RECORD(GC_OBSTACLE_INT)
 
 /* the world of a launch: every pointer is global */
 typedef struct {
-    GC_GLOBAL const int *heads;     /* (meshes, GC_GROUND_STRIDE) */
-    GC_GLOBAL const gc_real *sizes; /* (meshes, GC_GROUND_SIZE_STRIDE) */
+    GC_GLOBAL const int *heads;     /* (meshes, GC_CAST_MESH_STRIDE) */
+    GC_GLOBAL const gc_real *sizes; /* (meshes, GC_CAST_MESH_SIZE_STRIDE) */
     GC_GLOBAL const int *ints;
     GC_GLOBAL const gc_real *reals;
     GC_GLOBAL const gc_raster *nodes;
     GC_GLOBAL const gc_real *bodies;   /* (bodies, GC_OBSTACLE_STRIDE) */
     GC_GLOBAL const int *body_ints;    /* (bodies, GC_OBSTACLE_INT_STRIDE) */
-    GC_GLOBAL const gc_raster *crowds; /* (nodes, GC_WIDE_STRIDE) of the tree over the bodies, the first is the root */
-    GC_GLOBAL const int *crowd_kids;   /* (nodes, GC_WIDE_KIDS) */
+    GC_GLOBAL const gc_raster *crowds; /* (nodes, GC_BVH8_STRIDE) of the tree over the bodies, the first is the root */
+    GC_GLOBAL const int *crowd_kids;   /* (nodes, GC_BVH8_KIDS) */
     GC_GLOBAL const int *order;        /* (leaves,) body of each */
     GC_GLOBAL const gc_real *frame;    /* (GC_CAST_SCENE_STRIDE,) */
     int two_sided;                     /* all of it */
@@ -94,15 +95,15 @@ GC_RECORD(GC_CAST_SCENE)
 /* clang-format off */
 #define GC_CAST_SCENE_ARGS \
     int two_sided,                        /* back faces count */ \
-    GC_GLOBAL const int *heads_in,        /* (meshes, GC_GROUND_STRIDE) */ \
-    GC_GLOBAL const gc_real *sizes_in,    /* (meshes, GC_GROUND_SIZE_STRIDE) */ \
+    GC_GLOBAL const int *heads_in,        /* (meshes, GC_CAST_MESH_STRIDE) */ \
+    GC_GLOBAL const gc_real *sizes_in,    /* (meshes, GC_CAST_MESH_SIZE_STRIDE) */ \
     GC_GLOBAL const int *ints_in,         /* what the heads lead to */ \
     GC_GLOBAL const gc_real *reals_in, \
     GC_GLOBAL const gc_raster *nodes_in, \
     GC_GLOBAL const gc_real *bodies_in,   /* (bodies, GC_OBSTACLE_STRIDE) */ \
     GC_GLOBAL const int *body_ints_in,    /* (bodies, GC_OBSTACLE_INT_STRIDE) */ \
-    GC_GLOBAL const gc_raster *crowds_in, /* (nodes, GC_WIDE_STRIDE) */ \
-    GC_GLOBAL const int *crowd_kids_in,   /* (nodes, GC_WIDE_KIDS) */ \
+    GC_GLOBAL const gc_raster *crowds_in, /* (nodes, GC_BVH8_STRIDE) */ \
+    GC_GLOBAL const int *crowd_kids_in,   /* (nodes, GC_BVH8_KIDS) */ \
     GC_GLOBAL const int *order_in,        /* (leaves,) body of each */ \
     GC_GLOBAL const gc_real *frame_in     /* (GC_CAST_SCENE_STRIDE,) */
 /* clang-format on */
@@ -144,32 +145,32 @@ GC_FN gc_cast_scene gc_cast_scene_of(
 }
 
 typedef struct {
-    GC_FIELDS(GC_GROUND, int)
+    GC_FIELDS(GC_CAST_MESH, int)
     int mesh;
-} gc_ground;
+} gc_cast_mesh;
 
-GC_FN void gc_ground_load(const gc_cast_scene *w, int mesh, gc_ground *to)
+GC_FN void gc_cast_mesh_load(const gc_cast_scene *w, int mesh, gc_cast_mesh *to)
 {
-    GC_GLOBAL const int *from = w->heads + GC_GROUND_STRIDE * mesh;
-    GC_LOAD(GC_GROUND, GC_GROUND)
+    GC_GLOBAL const int *from = w->heads + GC_CAST_MESH_STRIDE * mesh;
+    GC_LOAD(GC_CAST_MESH, GC_CAST_MESH)
     to->mesh = mesh;
     to->two_sided |= w->two_sided;
 }
 
-/* features of faces from this one on of a kind (GC_GROUND_FACE_edge, ...): where they begin */
-GC_FN int gc_ground_begin(const gc_cast_scene *w, const gc_ground *g, int face, int kind)
+/* features of faces from this one on of a kind (GC_CAST_MESH_FACE_edge, ...): where they begin */
+GC_FN int gc_cast_mesh_begin(const gc_cast_scene *w, const gc_cast_mesh *g, int face, int kind)
 {
-    return w->ints[g->face + GC_GROUND_FACE_STRIDE * face + kind];
+    return w->ints[g->face + GC_CAST_MESH_FACE_STRIDE * face + kind];
 }
 
-GC_FN gc_vec gc_ground_corner(const gc_cast_scene *w, const gc_ground *g, int row)
+GC_FN gc_vec gc_cast_mesh_corner(const gc_cast_scene *w, const gc_cast_mesh *g, int row)
 {
     return gc_load_vec(w->reals + g->loop, row);
 }
 
-GC_FN gc_vec gc_ground_plane(const gc_cast_scene *w, const gc_ground *g, int face)
+GC_FN gc_vec gc_cast_mesh_plane(const gc_cast_scene *w, const gc_cast_mesh *g, int face)
 {
-    return gc_load_vec(w->reals + g->loop, gc_ground_begin(w, g, face, GC_GROUND_FACE_loop));
+    return gc_load_vec(w->reals + g->loop, gc_cast_mesh_begin(w, g, face, GC_CAST_MESH_FACE_loop));
 }
 
 #endif

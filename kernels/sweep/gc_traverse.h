@@ -1,23 +1,23 @@
-/* gc_walk.h: the way of a swept sphere through both trees, nearest first.
- * needs: sweep/gc_collector.h sweep/gc_internal_edges.h sweep/gc_wide.h
+/* gc_traverse.h: a swept sphere through both trees, nearest first.
+ * needs: sweep/gc_collector.h sweep/gc_internal_edges.h sweep/gc_bvh8.h
  *
- * Without recursion: one stack for the tree over the bodies and, above what is left there, for that over a body's
- * faces. What can only be met later than the best touch so far is left out; what may be as early is not, so that neither
- * trees nor order show in a result. What is done with a touch is up to GC_WALK_FIRST (the best one is kept), GC_WALK_ANY (the
- * first one found ends it) and GC_WALK_ALL (each is counted, and written if there is room).
+ * Without recursion: one stack for the tree over the bodies and, above its entries, for the tree over a body's faces. What
+ * can only be met later than the best touch so far is skipped; what may be equally early is not, so neither trees nor order
+ * affect a result. GC_COLLECT_FIRST keeps the best touch, GC_COLLECT_ANY ends at the first one found, and GC_COLLECT_ALL
+ * counts each, and writes it if there is room.
  */
-#ifndef GC_WALK_H
-#define GC_WALK_H
+#ifndef GC_TRAVERSE_H
+#define GC_TRAVERSE_H
 
-#define GC_WALK_FIRST 0
-#define GC_WALK_ANY 1
-#define GC_WALK_ALL 2
+#define GC_COLLECT_FIRST 0
+#define GC_COLLECT_ANY 1
+#define GC_COLLECT_ALL 2
 
 /* where touches go */
 typedef struct {
     int mode;
-    gc_cast_hit best; /* of GC_WALK_FIRST and GC_WALK_ANY */
-    int found;        /* of GC_WALK_ALL */
+    gc_cast_hit best; /* of GC_COLLECT_FIRST and GC_COLLECT_ANY */
+    int found;        /* of GC_COLLECT_ALL */
     int room;         /* how many may be written */
     GC_GLOBAL int *ints;
     GC_GLOBAL gc_real *reals;
@@ -25,9 +25,9 @@ typedef struct {
     gc_real sunk; /* when an edge or a vertex of this body first did not count for one who is sunk in beside it */
 } gc_cast_collector;
 
-GC_FN void gc_net_add(const gc_cast_scene *w, gc_cast_collector *net, const gc_cast_hit *c)
+GC_FN void gc_collector_add(const gc_cast_scene *w, gc_cast_collector *net, const gc_cast_hit *c)
 {
-    if (net->mode != GC_WALK_ALL) {
+    if (net->mode != GC_COLLECT_ALL) {
         if (gc_cast_hit_before(c, &net->best)) net->best = *c;
         return;
     }
@@ -44,14 +44,20 @@ GC_FN void gc_net_add(const gc_cast_scene *w, gc_cast_collector *net, const gc_c
 }
 
 /* latest time at which a touch is of use */
-GC_FN gc_real gc_net_last(const gc_cast_collector *net) { return net->mode == GC_WALK_ALL ? GC_R(1.0) : net->best.time; }
+GC_FN gc_real gc_collector_last(const gc_cast_collector *net)
+{
+    return net->mode == GC_COLLECT_ALL ? GC_R(1.0) : net->best.time;
+}
 
-GC_FN int gc_net_ends(const gc_cast_collector *net) { return net->mode == GC_WALK_ANY && net->best.kind != GC_FEATURE_NONE; }
+GC_FN int gc_collector_ends(const gc_cast_collector *net)
+{
+    return net->mode == GC_COLLECT_ANY && net->best.kind != GC_FEATURE_NONE;
+}
 
 /* Does an edge or a vertex from a to b, whose faces are from `begin` to `end` of their list, count when it is touched? */
-GC_FN int gc_walk_counts(
+GC_FN int gc_touch_counts(
     const gc_cast_scene *w,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     gc_vec a,
     gc_vec b,
@@ -64,14 +70,14 @@ GC_FN int gc_walk_counts(
     c->face = gc_touch_front(w, g, v, gc_ellipsoid_space_point(v, a), c->time, begin, end);
     if (c->face < 0) return 0;
     rests = gc_on_internal_edge(w, g, v, a, b, gc_scale(v->way, c->time), begin, end);
-    if (rests == GC_REST_SUNK) net->sunk = GC_MIN(net->sunk, c->time);
-    return rests == GC_REST_NOT;
+    if (rests == GC_LIES_SUNK) net->sunk = GC_MIN(net->sunk, c->time);
+    return rests == GC_LIES_NOT;
 }
 
 /* edges and vertices that the faces from `first` to `last` own */
-GC_FN void gc_walk_rim(
+GC_FN void gc_traverse_rim(
     const gc_cast_scene *w,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     int first,
     int last,
@@ -79,40 +85,42 @@ GC_FN void gc_walk_rim(
     gc_cast_collector *net)
 {
     GC_GLOBAL const int *ints = w->ints + g->edge;
-    int end = gc_ground_begin(w, g, last, GC_GROUND_FACE_edge);
-    for (c->at = gc_ground_begin(w, g, first, GC_GROUND_FACE_edge); c->at < end; c->at += 1) {
+    int end = gc_cast_mesh_begin(w, g, last, GC_CAST_MESH_FACE_edge);
+    for (c->at = gc_cast_mesh_begin(w, g, first, GC_CAST_MESH_FACE_edge); c->at < end; c->at += 1) {
         gc_vec a = gc_load_vec(w->reals + g->side, 2 * c->at), b = gc_load_vec(w->reals + g->side, 2 * c->at + 1);
         gc_vec y = gc_ellipsoid_space_point(v, a);
-        GC_GLOBAL const int *own = ints + GC_GROUND_EDGE_STRIDE * c->at;
-        c->time = gc_touch_edge(v, y, gc_ellipsoid_space_vector(v, gc_sub(b, a)), gc_net_last(net));
-        if (c->time > gc_net_last(net)) continue;
-        if (!gc_walk_counts(
-                w, g, v, a, b, own[GC_GROUND_EDGE_around], own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around], c, net))
+        GC_GLOBAL const int *own = ints + GC_CAST_MESH_EDGE_STRIDE * c->at;
+        c->time = gc_touch_edge(v, y, gc_ellipsoid_space_vector(v, gc_sub(b, a)), gc_collector_last(net));
+        if (c->time > gc_collector_last(net)) continue;
+        if (!gc_touch_counts(
+                w, g, v, a, b, own[GC_CAST_MESH_EDGE_around], own[GC_CAST_MESH_EDGE_STRIDE + GC_CAST_MESH_EDGE_around], c,
+                net))
             continue;
         c->kind = GC_FEATURE_EDGE;
-        c->number = own[GC_GROUND_EDGE_source];
-        gc_net_add(w, net, c);
+        c->number = own[GC_CAST_MESH_EDGE_source];
+        gc_collector_add(w, net, c);
     }
     ints = w->ints + g->vertex;
-    end = gc_ground_begin(w, g, last, GC_GROUND_FACE_vertex);
-    for (c->at = gc_ground_begin(w, g, first, GC_GROUND_FACE_vertex); c->at < end; c->at += 1) {
+    end = gc_cast_mesh_begin(w, g, last, GC_CAST_MESH_FACE_vertex);
+    for (c->at = gc_cast_mesh_begin(w, g, first, GC_CAST_MESH_FACE_vertex); c->at < end; c->at += 1) {
         gc_vec a = gc_load_vec(w->reals + g->tip, c->at), y = gc_ellipsoid_space_point(v, a);
-        GC_GLOBAL const int *own = ints + GC_GROUND_EDGE_STRIDE * c->at;
+        GC_GLOBAL const int *own = ints + GC_CAST_MESH_EDGE_STRIDE * c->at;
         c->time = gc_touch_vertex(v, y);
-        if (c->time > gc_net_last(net)) continue;
-        if (!gc_walk_counts(
-                w, g, v, a, a, own[GC_GROUND_EDGE_around], own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around], c, net))
+        if (c->time > gc_collector_last(net)) continue;
+        if (!gc_touch_counts(
+                w, g, v, a, a, own[GC_CAST_MESH_EDGE_around], own[GC_CAST_MESH_EDGE_STRIDE + GC_CAST_MESH_EDGE_around], c,
+                net))
             continue;
         c->kind = GC_FEATURE_VERTEX;
-        c->number = own[GC_GROUND_EDGE_source];
-        gc_net_add(w, net, c);
+        c->number = own[GC_CAST_MESH_EDGE_source];
+        gc_collector_add(w, net, c);
     }
 }
 
 /* the faces of a leaf, and what they own; a point touches faces only */
-GC_FN void gc_walk_leaf(
+GC_FN void gc_traverse_leaf(
     const gc_cast_scene *w,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     int first,
     int last,
@@ -120,23 +128,23 @@ GC_FN void gc_walk_leaf(
     gc_cast_collector *net)
 {
     for (int face = first; face < last; ++face) {
-        c->time = gc_touch_face(w, g, v, face, gc_net_last(net));
-        if (c->time <= gc_net_last(net)) {
+        c->time = gc_touch_face(w, g, v, face, gc_collector_last(net));
+        if (c->time <= gc_collector_last(net)) {
             c->kind = GC_FEATURE_FACE;
             c->at = face;
             c->face = c->number = w->ints[g->source + face];
-            gc_net_add(w, net, c);
+            gc_collector_add(w, net, c);
         }
     }
-    if (v->radius > GC_SWEEP_POINT * v->slack) gc_walk_rim(w, g, v, first, last, c, net);
+    if (v->radius > GC_SWEEP_POINT * v->slack) gc_traverse_rim(w, g, v, first, last, c, net);
 }
 
 /* The same for one who is sunk in, from `since` on: faces and edges that it comes onto at whatever depth, and that are not
  * touched as such. Before such a one there is nothing that these miss: who is within its radius of a face that it approaches
  * was within it of an edge or a vertex there before, which was touched or did not count for one who was sunk in beside it. */
-GC_LARGE void gc_walk_late(
+GC_LARGE void gc_traverse_sunk(
     const gc_cast_scene *w,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     gc_ellipsoid_space *v,
     int first,
     int last,
@@ -147,8 +155,8 @@ GC_LARGE void gc_walk_late(
     gc_real own = v->onto;
     for (int face = first; face < last; ++face) {
         GC_GLOBAL const int *ints = w->ints + g->edge;
-        int end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_edge);
-        gc_real most = gc_net_last(net);
+        int end = gc_cast_mesh_begin(w, g, face + 1, GC_CAST_MESH_FACE_edge);
+        gc_real most = gc_collector_last(net);
         v->onto = v->radius;
         c->time = gc_touch_face(w, g, v, face, most);
         v->onto = own;
@@ -156,27 +164,27 @@ GC_LARGE void gc_walk_late(
             c->kind = GC_FEATURE_FACE;
             c->at = face;
             c->face = c->number = w->ints[g->source + face];
-            gc_net_add(w, net, c);
+            gc_collector_add(w, net, c);
         }
-        for (c->at = gc_ground_begin(w, g, face, GC_GROUND_FACE_edge); c->at < end; c->at += 1) {
+        for (c->at = gc_cast_mesh_begin(w, g, face, GC_CAST_MESH_FACE_edge); c->at < end; c->at += 1) {
             gc_vec a = gc_load_vec(w->reals + g->side, 2 * c->at), b = gc_load_vec(w->reals + g->side, 2 * c->at + 1);
             gc_vec y = gc_ellipsoid_space_point(v, a), e = gc_ellipsoid_space_vector(v, gc_sub(b, a));
-            GC_GLOBAL const int *around = ints + GC_GROUND_EDGE_STRIDE * c->at + GC_GROUND_EDGE_around;
-            most = gc_net_last(net);
+            GC_GLOBAL const int *around = ints + GC_CAST_MESH_EDGE_STRIDE * c->at + GC_CAST_MESH_EDGE_around;
+            most = gc_collector_last(net);
             v->onto = v->radius;
             c->time = gc_touch_edge(v, y, e, most);
             v->onto = own;
             if (!(c->time >= since && c->time <= most) || gc_touch_edge(v, y, e, most) <= GC_R(1.0)) continue;
-            if (!gc_walk_counts(w, g, v, a, b, around[0], around[GC_GROUND_EDGE_STRIDE], c, net)) continue;
+            if (!gc_touch_counts(w, g, v, a, b, around[0], around[GC_CAST_MESH_EDGE_STRIDE], c, net)) continue;
             c->kind = GC_FEATURE_EDGE;
-            c->number = ints[GC_GROUND_EDGE_STRIDE * c->at + GC_GROUND_EDGE_source];
-            gc_net_add(w, net, c);
+            c->number = ints[GC_CAST_MESH_EDGE_STRIDE * c->at + GC_CAST_MESH_EDGE_source];
+            gc_collector_add(w, net, c);
         }
     }
 }
 
 /* one body, with a stack from n on */
-GC_FN void gc_walk_body(
+GC_FN void gc_traverse_body(
     const gc_cast_scene *w,
     const gc_ball *b,
     int body,
@@ -187,32 +195,32 @@ GC_FN void gc_walk_body(
     gc_cast_collector *net)
 {
     int base = n, shape = w->body_ints[GC_OBSTACLE_INT_STRIDE * body + GC_OBSTACLE_INT_shape];
-    GC_GLOBAL const gc_real *size = w->sizes + GC_GROUND_SIZE_STRIDE * shape;
+    GC_GLOBAL const gc_real *size = w->sizes + GC_CAST_MESH_SIZE_STRIDE * shape;
     gc_real low[3], high[3], since;
     gc_cast_hit c;
-    gc_ground g;
+    gc_cast_mesh g;
     gc_ellipsoid_space v;
     gc_ray_box d;
     gc_ellipsoid_space_make(w, b, body, &v);
     if (!(v.square > GC_R(0.0))) return;
     for (int k = 0; k < 3; ++k) {
-        low[k] = size[GC_GROUND_SIZE_low + k];
-        high[k] = size[GC_GROUND_SIZE_high + k];
+        low[k] = size[GC_CAST_MESH_SIZE_low + k];
+        high[k] = size[GC_CAST_MESH_SIZE_high + k];
     }
     v.sides = gc_make(v.sides.x + v.slack, v.sides.y + v.slack, v.sides.z + v.slack);
-    if (!gc_ray_box_make(v.centre, v.line, v.sides, low, high, gc_net_last(net), &d)) return;
-    gc_ground_load(w, shape, &g);
+    if (!gc_ray_box_make(v.centre, v.line, v.sides, low, high, gc_collector_last(net), &d)) return;
+    gc_cast_mesh_load(w, shape, &g);
     c.query = net->best.query;
     c.body = body;
     c.ball = ball;
     net->sunk = since = GC_SWEEP_NEVER;
     for (int late = 0; late < 2; ++late) {
-        if (late && net->sunk > gc_net_last(net)) return;
+        if (late && net->sunk > gc_collector_last(net)) return;
         since = net->sunk;
         stack[n] = 0;
         when[n++] = GC_F(0.0);
         while (n > base) {
-            gc_raster last = gc_ray_box_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
+            gc_raster last = gc_ray_box_time(&d, gc_collector_last(net)), times[GC_BVH8_KIDS];
             int kid = 0, leaf, first, end;
             do { /* nodes until a leaf is next, so that lanes have leaves together */
                 int some;
@@ -220,28 +228,28 @@ GC_FN void gc_walk_body(
                 if (when[n] > last) continue;
                 kid = stack[n];
                 if (kid < 0) break;
-                some = gc_ray_box_look(&d, w->nodes + g.node + GC_WIDE_STRIDE * kid, last, times);
-                n = gc_wide_pile(w->ints + g.kid + GC_WIDE_KIDS * kid, times, some, stack, when, n);
+                some = gc_ray_box_look(&d, w->nodes + g.node + GC_BVH8_STRIDE * kid, last, times);
+                n = gc_bvh8_pile(w->ints + g.kid + GC_BVH8_KIDS * kid, times, some, stack, when, n);
             } while (!GC_SERIAL && n > base);
             if (kid >= 0) continue;
             leaf = -1 - kid;
-            first = leaf >> GC_WIDE_LEAF;
-            end = first + (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1;
+            first = leaf >> GC_BVH8_LEAF;
+            end = first + (leaf & ((1 << GC_BVH8_LEAF) - 1)) + 1;
             if (late) {
-                gc_walk_late(w, &g, &v, first, end, since, &c, net);
+                gc_traverse_sunk(w, &g, &v, first, end, since, &c, net);
             } else {
-                gc_walk_leaf(w, &g, &v, first, end, &c, net);
+                gc_traverse_leaf(w, &g, &v, first, end, &c, net);
             }
-            if (gc_net_ends(net)) return;
+            if (gc_collector_ends(net)) return;
         }
     }
 }
 
 /* all bodies */
-GC_FN void gc_walk_world(const gc_cast_scene *w, const gc_ball *b, int ball, gc_cast_collector *net)
+GC_FN void gc_traverse_world(const gc_cast_scene *w, const gc_ball *b, int ball, gc_cast_collector *net)
 {
-    int stack[2 * GC_WIDE_STACK];
-    gc_raster when[2 * GC_WIDE_STACK];
+    int stack[2 * GC_BVH8_STACK];
+    gc_raster when[2 * GC_BVH8_STACK];
     GC_GLOBAL const gc_real *frame = w->frame;
     gc_real low[3], high[3], shrink = frame[GC_CAST_SCENE_shrink], axes[9];
     gc_vec sides;
@@ -256,30 +264,30 @@ GC_FN void gc_walk_world(const gc_cast_scene *w, const gc_ball *b, int ball, gc_
     if (!behind) {
         if (!gc_ray_box_make(
                 gc_scale(gc_sub(b->start, gc_load_vec(frame, 0)), shrink), gc_scale(b->path, shrink), sides, low, high,
-                gc_net_last(net), &d))
+                gc_collector_last(net), &d))
             return;
         stack[0] = 0;
         when[n++] = GC_F(0.0);
     }
     while (n > 0 || next < behind) {
         while (next >= behind && n > 0) { /* nodes until there are bodies, for the same reason */
-            gc_raster last = gc_ray_box_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
+            gc_raster last = gc_ray_box_time(&d, gc_collector_last(net)), times[GC_BVH8_KIDS];
             int kid, leaf, some;
             n -= 1;
             if (when[n] > last) continue;
             kid = stack[n];
             if (kid < 0) {
                 leaf = -1 - kid;
-                next = leaf >> GC_WIDE_LEAF;
-                behind = next + (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1;
+                next = leaf >> GC_BVH8_LEAF;
+                behind = next + (leaf & ((1 << GC_BVH8_LEAF) - 1)) + 1;
                 break;
             }
-            some = gc_ray_box_look(&d, w->crowds + GC_WIDE_STRIDE * kid, last, times);
-            n = gc_wide_pile(w->crowd_kids + GC_WIDE_KIDS * kid, times, some, stack, when, n);
+            some = gc_ray_box_look(&d, w->crowds + GC_BVH8_STRIDE * kid, last, times);
+            n = gc_bvh8_pile(w->crowd_kids + GC_BVH8_KIDS * kid, times, some, stack, when, n);
         }
         if (next >= behind) return;
-        gc_walk_body(w, b, w->order[next++], ball, stack, when, n, net);
-        if (gc_net_ends(net)) return;
+        gc_traverse_body(w, b, w->order[next++], ball, stack, when, n, net);
+        if (gc_collector_ends(net)) return;
     }
 }
 

@@ -1,5 +1,5 @@
-"""The narrow phase on a GPU, where data stay: poses and pairs are taken from where they are, all launches of
-a piece are enqueued as one `Recorded`, and the host waits once, for the counts.
+"""The narrow phase on data that stay on a GPU: poses and pairs are used in place, all launches of a batch
+are enqueued as one `Recorded`, and the host waits once, for the counts.
 
 What the host does for each pair elsewhere (checks, items, heights of rows, lists of what is left) kernels do
 here (``kernels/upload``). The bits are those of `gpu_collide.pipeline.narrow_phase.query`.
@@ -163,7 +163,8 @@ def _guess(block: _Block, plan: Plan) -> dict[str, float]:
     """How much pairs took in the calls before, by name; kept on the backend for queries of a kind."""
     o, run = plan.options, block.query.run
     kept = run.backend.kept.setdefault("guesses", {})
-    key = (o.precision, o.motion, o.candidates, o.filters, o.min_properness, o.refine, o.resolution, o.pixel_size,
+    key = (o.precision, o.motion, o.candidates, o.filters, o.min_properness, o.refine, o.resolution,
+           o.pixel_size,
            plan.near.tobytes(), plan.walked, plan.hulls, *plan.counts.max(axis=0).tolist())  # fmt: skip
     if key not in kept:
         while len(kept) >= MOST_KINDS:

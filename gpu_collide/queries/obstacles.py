@@ -1,0 +1,149 @@
+"""`Obstacles`: the world that a query asks, a `Scene` or bodies, with who answers, open while it works."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpu_collide.backends import get_backend
+from gpu_collide.bodies.bodies import Bodies, all_valid, refuse_spins
+from gpu_collide.bodies.rules import check_rules
+from gpu_collide.geometry.mesh.mesh import Mesh
+from gpu_collide.queries.engine_cache import options_of
+from gpu_collide.queries.pairs import warn_of_invalid
+from gpu_collide.queries.scene import Scene
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from typing_extensions import Self
+
+__all__ = ["Obstacles"]
+
+#: Engines that are kept on a backend, for calls outside of scenes.
+MOST_ENGINES = 8
+
+
+class Obstacles:
+    """A world, in a ``with`` block: until its end nobody else asks a scene anything.
+
+    Parameters
+    ----------
+    obstacles : Scene or Bodies
+    method : callable
+        ``method(backend, precision, max_bytes)`` makes the engine; it is kept from call to call, by the scene
+        or by the backend.
+    precision, backend, max_bytes
+        Of bodies; None: not given.
+    programs : tuple of str
+        What ``backend="auto"`` has to be able to build, as `get_backend` takes it.
+    still : bool
+        It stands still: bodies are those at their start, a scene that moves is refused.
+
+    Attributes
+    ----------
+    where : Backend
+    engine
+    bodies : Bodies
+    rules : Rules
+    resident : DeviceScene or None
+        What a scene keeps on the backend.
+    """
+
+    bodies: Bodies
+    rules: Any = None
+    resident: Any = None
+    engine: Any = None
+
+    def __init__(
+        self,
+        obstacles: Any,
+        method: Any,
+        precision: Any,
+        backend: Any,
+        max_bytes: Any,
+        *programs: tuple[str, ...],
+        still: bool = False,
+    ) -> None:
+        self._of, self._method, self._still = obstacles, method, still
+        self.scene = isinstance(obstacles, Scene)
+        if self.scene:
+            for name, value in (("precision", precision), ("backend", backend), ("max_bytes", max_bytes)):
+                if value is not None:
+                    raise ValueError(
+                        f"{name}: expected nothing with a Scene as world, which has its own, got {value!r}; "
+                        "pass it to the Scene"
+                    )
+            self.where = obstacles.backend
+        else:
+            self._options = options_of(
+                precision="mixed" if precision is None else precision,
+                backend="auto" if backend is None else backend,
+                max_bytes=max_bytes,
+            )
+            self.where = get_backend(self._options.backend, self._options.precision, *programs)
+        self._current = self.where.current() if self.where.kind == "cuda" else nullcontext()
+
+    def __enter__(self) -> Self:
+        if self.scene:
+            self.bodies, self.rules, kept = self._of.hold(self._still)
+            try:
+                self.resident, self.engine = kept.resident, kept.method(self._method)
+            except BaseException:
+                self._of.let_loose()
+                raise
+        else:
+            self.bodies, self.rules = self._given()
+            self.engine = self._take()
+        self._current.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._current.__exit__(None, None, None)
+        if self.scene:
+            self._of.let_loose()
+        elif error[0] is None:
+            kept = self.where.kept.setdefault("world engines", {})
+            kept[self._key] = self.engine
+            if len(kept) > MOST_ENGINES:
+                kept.pop(next(iter(list(kept))), None)
+
+    def _take(self) -> Any:
+        """An engine that no other call has."""
+        options = self._options
+        self._key = self._method, options.precision, options.max_bytes
+        kept = self.where.kept.get("world engines", {}).pop(self._key, None)
+        return kept or self._method(self.where, options.precision, options.max_bytes)
+
+    def _given(self) -> tuple[Bodies, Any]:
+        """Bodies that are no scene's, and the rules that hold for them."""
+        bodies = self._of
+        if not isinstance(bodies, Bodies):
+            raise _not_obstacles(bodies)
+        refuse_spins(bodies, "obstacles")
+        if not self._still:
+            if not all_valid(bodies):
+                warn_of_invalid(bodies, np.flatnonzero(~bodies.valid), ("is not there", "are not there"))
+            return bodies, None
+        if bodies.start is not bodies.end:
+            known = bodies.__dict__.get("_at_rest")  # the same ones in the next call
+            if known is None:
+                known = bodies.__dict__["_at_rest"] = bodies.moved(bodies.start, bodies.start)
+            bodies = known
+        if not all_valid(bodies):
+            warn_of_invalid(bodies, np.flatnonzero(~bodies.valid), ("is not there", "are not there"))
+        return bodies, check_rules(len(bodies))
+
+
+def _not_obstacles(value: Any) -> TypeError:
+    """The error that says what a world can be."""
+    remedy = "Bodies(mesh, None, start, end) makes bodies of a Mesh and Poses"
+    if isinstance(value, Mesh):
+        remedy = (
+            "of a mesh that stands at the origin: here = Poses.identity(1); Bodies(mesh, None, here, here)"
+        )
+    return TypeError(
+        f"obstacles: expected gpu_collide.Scene or gpu_collide.Bodies, got {type(value).__name__}; {remedy}"
+    )

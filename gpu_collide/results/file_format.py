@@ -1,0 +1,88 @@
+"""The arrays of a class of results as it declares them: dtypes, shapes, which of them have one length, and
+their files."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+__all__ = ["Field", "FileFormat", "Group"]
+
+Field = tuple[Any, tuple[int, ...]]
+"""Of an array of a result: its dtype, and its shape behind the first axis."""
+
+
+class Group(NamedTuple):
+    """Arrays of a result that have one length: that of the field `like`, and `more`."""
+
+    fields: Mapping[str, Field]
+    like: str
+    more: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class FileFormat:
+    """The arrays of a class of results, and how ``.npz`` files hold them.
+
+    Attributes
+    ----------
+    version : int
+        The newest version.
+    groups : tuple of Group
+        All arrays, in the order in which they are written.
+    faults : callable
+        From arrays by name, the number of statuses and that of kinds, what cannot be: (name, reason).
+    kind : str, optional
+        The class that the file names; None where it names none.
+    first_with_checksums : int
+        The first version that had checksums.
+    optional : tuple of str
+        Fields that may be None, which older files lack.
+    numbers : dict
+        Fields that are a single number, and their dtypes.
+    renamed : dict
+        Old names of fields, in earlier versions of the library and of the files, and those of today.
+    old_kind : str, optional
+        The class's name in earlier versions.
+    unnamed : int, optional
+        The version that is written where no mesh has names of parts, which older readers know; default: the
+        newest.
+    """
+
+    version: int
+    groups: tuple[Group, ...]
+    faults: Callable[[Mapping[str, np.ndarray], int, int], Iterator[tuple[str, str]]]
+    kind: str | None = None
+    first_with_checksums: int = 1
+    optional: tuple[str, ...] = ()
+    numbers: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    renamed: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    old_kind: str | None = None
+    unnamed: int | None = None
+
+    @functools.cached_property
+    def lengths(self) -> list[tuple[str, int, list[tuple[str, Any, tuple[int, ...]]]]]:
+        """Of each group the field that has its length, what is added, and its arrays with their dtypes."""
+        return [
+            (like, more, [(name, np.dtype(dtype), tail) for name, (dtype, tail) in fields.items()])
+            for fields, like, more in self.groups
+        ]
+
+    @functools.cached_property
+    def fields(self) -> dict[str, tuple[Any, tuple[int | None, ...]]]:
+        """Name to dtype and shape, None in a shape for any length; in the order in which they are written."""
+        arrays = [item for group in self.groups for item in group.fields.items()]
+        found: dict[str, tuple[Any, tuple[int | None, ...]]] = {
+            name: (dtype, (None, *tail)) for name, (dtype, tail) in arrays
+        }
+        return found | {name: (dtype, ()) for name, dtype in self.numbers.items()}
+
+    def version_of(self, result: Any) -> int:
+        """The version of the file of a result: the oldest that can hold it."""
+        return self.version if self.unnamed is None or result.part_a is not None else self.unnamed
