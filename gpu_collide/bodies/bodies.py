@@ -206,8 +206,8 @@ class Bodies(Frozen):
         *,
         center: ArrayLike | None = None,
     ) -> Bodies:
-        """The same bodies starting at other poses, of shape (n,) or of these worlds, with velocities that they
-        keep over the step; all else as in `from_velocities`."""
+        """The same bodies starting at other poses, of shape (n,) or of these worlds, with velocities that
+        they keep over the step; all else as in `from_velocities`."""
         if not isinstance(poses, Poses):
             raise _no_poses("poses", poses)
         duration = check_positive(duration, "duration")

@@ -25,8 +25,8 @@ _BLOCK = 1 << 13  # pairs looked at together
 
 
 def motion_difference(bodies: Bodies, pairs: ArrayLike) -> NDArray[np.float64]:
-    """How far ``motion="relative"`` leads from ``motion="body"``: the greatest distance, over the step, between
-    the two places of a point of B as A sees it.
+    """How far ``motion="relative"`` leads from ``motion="body"``: the greatest distance, over the step,
+    between the two places of a point of B as A sees it.
 
     Parameters
     ----------

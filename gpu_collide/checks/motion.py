@@ -117,7 +117,7 @@ class Motion:
 
 @dataclass
 class OwnMotions:
-    """n pairs of bodies that each move by themselves in the world, with the methods of `Motion`; in A's frame."""
+    """n pairs of bodies that each move by themselves in the world, with the methods of `Motion`."""
 
     a: Motion
     b: Motion
@@ -172,11 +172,11 @@ def _own(bodies: Bodies, rows: Array) -> Motion:
         return motion
     spins, straight = moving.spins, moving.spins.spinning
     angle = np.linalg.norm(spins.rotation, axis=1)
-    axis = (
-        np.where(angle[:, None] > 0, spins.rotation, [0.0, 0, 1]) / np.where(angle > 0, angle, 1.0)[:, None]
-    )
+    turns = (angle > 0)[:, None]
+    axis = np.where(turns, spins.rotation, [0.0, 0, 1]) / np.where(turns, angle[:, None], 1.0)
     spun = Motion(axis, motion.begins(spins.center), angle, spins.displacement, motion.turn, motion.place)
-    return Motion(*(
-        np.where(straight.reshape(-1, *[1] * (getattr(spun, name).ndim - 1)), getattr(spun, name), getattr(motion, name))
-        for name in motion.__dataclass_fields__
-    ))  # fmt: skip
+    fields = {
+        name: np.where(straight.reshape(-1, *[1] * (column.ndim - 1)), getattr(spun, name), column)
+        for name, column in vars(motion).items()
+    }
+    return Motion(**fields)

@@ -1,4 +1,4 @@
-"""Contacts of pairs on screw motions, or of bodies on their own, judged by the reference and by brute force."""
+"""Contacts of pairs, on screws or on their own motions, judged by the reference and by brute force."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ FIELD = 1e-7  # of the size: places and directions, where times are off by round
 SAME = 1e-6  # of a step: two meetings of the same features are farther apart
 EDGE = 1e-9  # of the step, of properness: what is nearer to a decision may fall on either side of it
 #: Ways to the same answer: none of its bits may be another.
+ROWS = ({"tuning": gc.Tuning(candidates="raster"), "resolution": 2.0},)
 WAYS = (
+    *ROWS,
     {"precision": "double"},
-    {"tuning": gc.Tuning(candidates="raster"), "resolution": 2.0},
     {"tuning": gc.Tuning(candidates="pairs")},
     {"tuning": gc.Tuning(features="near", filters="none")},
 )
@@ -51,7 +52,7 @@ class Pairs:
     @property
     def ways(self) -> tuple[dict[str, Any], ...]:
         """Those of `WAYS` that there are: bodies on their own motions have no rows."""
-        return tuple(way for way in WAYS if not (self.own and way.get("candidates") == "raster"))
+        return tuple(way for way in WAYS if not (self.own and way in ROWS))
 
     def ask(self, backend: Any, **way: Any) -> gc.Contacts:
         """All contacts, however improper."""

@@ -95,8 +95,9 @@ def collide_trajectories(
     """Every contact along trajectories: n bodies whose poses are known at t times.
 
     Step k leads from frame k to frame k + 1, and between the two bodies move as in `collide`: each pair on
-    the screw between its relative poses, or with ``motion="body"`` each body on its own. Many steps go through one call of `collide` together, as worlds that do not
-    meet; static bodies are shared by all of them.
+    the screw between its relative poses, or with ``motion="body"`` each body on its own. Many steps go
+    through one call of `collide` together, as worlds that do not meet; static bodies are shared by all of
+    them.
 
     Parameters
     ----------

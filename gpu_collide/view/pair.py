@@ -1,7 +1,7 @@
 """Pictures of one pair: on the collision screen, and in space (matplotlib).
 
-Both show the motion as A sees it, in A's own coordinates: A stands still, and B moves, on the collision screen by
-the relative screw, in space by whatever motion the pair has.
+Both show the motion as A sees it, in A's own coordinates: A stands still, and B moves, on the collision
+screen by the relative screw, in space by whatever motion the pair has.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from tests.support.steps import moved, same, scene_of
 from tests.support.worlds import SMALL, drift, some_rules
 
 ONE = [1.0, 0, 0, 0]
+EVERY = gc.Tuning(broad_phase="off")
 SPINNING = "motion: expected 'body' for bodies that spin"
 
 
@@ -49,9 +50,9 @@ def test_the_tree_leaves_out_no_pair_that_meets(backend, kind, seed):
     bodies, rules = MOVING[kind](seed), some_rules(seed, 40)
     words = {"motion": "body", "backend": backend.kind, **rules}
     near = gc.find_pairs(bodies, **words)
-    every = gc.find_pairs(bodies, broad_phase="off", **words)
+    every = gc.find_pairs(bodies, tuning=EVERY, **words)
     assert len(near) < len(every)
-    found, whole = gc.collide(bodies, **words), gc.collide(bodies, broad_phase="off", **words)
+    found, whole = gc.collide(bodies, **words), gc.collide(bodies, tuning=EVERY, **words)
     assert np.array_equal(found.pairs, near) and np.array_equal(whole.pairs, every)
     assert len(found) == len(whole) > 0
     key = np.array([1000, 1])
@@ -66,7 +67,7 @@ def test_the_tree_of_the_reference_and_of_the_kernels(backend, kind):
     bodies = MOVING[kind](3, 14)
     pairs = gc.find_pairs(bodies, motion="body", backend=backend.kind)
     truth = gc.find_pairs(bodies, motion="body", backend="reference")
-    met = gc.collide(bodies, motion="body", backend="reference", broad_phase="off")
+    met = gc.collide(bodies, motion="body", backend="reference", tuning=EVERY)
     assert set(map(tuple, met.pairs[met.status != 0].tolist())) <= set(map(tuple, pairs.tolist()))
     assert set(map(tuple, truth.tolist())) <= set(map(tuple, pairs.tolist()))
     assert len(pairs) <= len(truth) + 2, "a box a little wider by its rounding"
@@ -102,7 +103,7 @@ def test_a_scene_has_the_bits_of_collide(backend, precision):
     words = {**place, "motion": "body"}
     scene = scene_of(bodies, **words)
     for k in range(4):
-        for asked in ({}, {"contacts": "first"}, {"features": "near", "filters": "none"}):
+        for asked in ({}, {"contacts": "first"}, {"tuning": gc.Tuning(features="near", filters="none")}):
             same(quiet(scene.collide, **asked), quiet(gc.collide, scene.bodies, **words, **asked))
         pairs = scene.find_pairs()
         assert np.array_equal(pairs, gc.find_pairs(scene.bodies, **words))
@@ -290,7 +291,7 @@ def test_bodies_that_spin_do_not_move_from_pose_to_pose(call):
 @pytest.mark.parametrize("words, text", [
     ({"refine": "segments"}, "refine: expected 'exact' with motion='body'"),
     ({"refine": "pixels"}, "refine: expected 'exact' with motion='body'"),
-    ({"candidates": "raster"}, "candidates: expected 'auto' or 'pairs' with motion='body'"),
+    ({"tuning": gc.Tuning(candidates="raster")}, "candidates: expected 'auto' or 'pairs' with motion='body'"),
 ])  # fmt: skip
 def test_what_needs_one_screw(words, text):
     meshes, shape, poses, times, static = random_case(0)
@@ -323,8 +324,8 @@ def test_what_knows_nothing_of_spins():
 
 # -- how far apart the motions are -------------------------------------------------------------------------
 def dense(bodies, pair, times=300):
-    """The greatest distance of places of B's corners, by matrices: B as A sees it on the relative screw, by
-    steps of its own of a small turn, and where the bodies are."""
+    """The greatest distance of places of B's corners, as A sees them: on the relative screw, written out, and
+    where the bodies are."""
     a, b = pair
     mesh = bodies.meshes[bodies.shape[b]]
     low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
@@ -347,7 +348,7 @@ def dense(bodies, pair, times=300):
 
 @pytest.mark.parametrize("kind", MOVING)
 def test_the_difference_of_both_motions(kind):
-    """Sampled 32 times a half revolution: of the truth missing at most 0.5 %, the worst measured is 0.12 %."""
+    """Sampled 32 times a half revolution: no more than 0.5 % is missing, the worst measured is 0.12 %."""
     bodies = MOVING[kind](21, 8)
     pairs = np.arange(8).reshape(-1, 2)
     got = gc.motion_difference(bodies, pairs)
@@ -377,7 +378,8 @@ def test_the_difference_falls_by_four_when_steps_are_halved():
 
 def test_a_spin_of_many_turns_is_sampled_often_enough():
     start = gc.Poses.from_quat_wxyz([[0, 0, 0], [4.0, 0, 0]], [ONE] * 2)
-    spun = gc.Bodies.from_velocities(gc.shapes.box(), None, start, np.zeros((2, 3)), [[0, 0, 0], [0, 0, 40 * np.pi]])
+    turn = [[0, 0, 0], [0, 0, 40 * np.pi]]
+    spun = gc.Bodies.from_velocities(gc.shapes.box(), None, start, np.zeros((2, 3)), turn)
     # the poses do not change, so that the relative screw is rest; a corner of the box goes to the other side
     assert gc.motion_difference(spun, [[0, 1]])[0] == pytest.approx(np.sqrt(2), rel=0.005)
 

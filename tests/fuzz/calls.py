@@ -73,7 +73,8 @@ class Calls:
         took = time.process_time() - begin
         if took > SECONDS:
             self.findings.append(f"{what}: {took:.1f} s of the processor for {found.n_pairs} pairs")
-        asked = {k: given[k] for k in ("min_properness", "precision", "refine", "contacts", "motion") if k in given}
+        names = ("min_properness", "precision", "refine", "contacts", "motion")
+        asked = {name: given[name] for name in names if name in given}
         with np.errstate(all="ignore"):
             bad = invariants.violations(found, scene.bodies, found.pairs, **asked)
         self.findings += [f"{what}: {line}" for line in bad]

@@ -157,7 +157,7 @@ def make(seed):
 
 
 def on_their_own(seed, scene):
-    """Of some seeds, drawn apart so that those of the others stay: bodies on their own motions, or with velocities."""
+    """Of some seeds, drawn apart so that scenes of the others stay: bodies on motions of their own."""
     rng = generator(seed, 36)
     if rng.random() > 0.2:
         return scene

@@ -15,6 +15,7 @@ import numpy as np
 
 from gpu_collide._calls import renamed
 from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.spins import Spins
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.trajectories import as_static
 from gpu_collide.recordings.recording import Recording
@@ -237,12 +238,9 @@ def _html(scene: PageScene, up: int) -> str:
     packed.add("scale", cast.scale, "f4")
     packed.add("stop", cast.stop, "f8")
     packed.add("hold", cast.hold, "u1")
-    each, kind = np.zeros((0, 9)), np.zeros(0)
-    if cast.spins is not None:
-        spins, kind = cast.spins, cast.spins.kind
-        each = np.concatenate([spins.displacement, spins.rotation, spins.center], axis=1)
-    packed.add("spins", kind, "u1")
-    packed.add("spin", each, "f8")
+    spins = Spins.none(0) if cast.spins is None else cast.spins
+    packed.add("spins", spins.kind, "u1")
+    packed.add("spin", np.concatenate([spins.displacement, spins.rotation, spins.center], axis=1), "f8")
     sizes = [len(bodies) for bodies in scene.group_bodies]
     packed.add("group_start", np.concatenate([[0], np.cumsum(sizes)]), "i4")
     packed.add("group_bodies", np.concatenate(scene.group_bodies), "i4")
