@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import ArrayLike, StrPath
 
-__all__ = ["Bodies", "all_valid", "check_bodies", "check_motion", "refuse_spins"]
+__all__ = ["Bodies", "all_valid", "check_bodies", "check_motion", "refuse_spins", "with_spins"]
 
 POSE_TO_POSE = "Bodies(meshes, shape, bodies.start, bodies.end) moves them from pose to pose"
 MESHES = "Mesh(vertices, faces) makes one of arrays, load_mesh of a file"
@@ -219,13 +219,7 @@ class Bodies(Frozen):
         with np.errstate(invalid="ignore", over="ignore"):
             end = spins.poses_at(start, np.ones(len(middle)))
             end = Poses.from_quat_wxyz(end.position, np.where(start.valid[:, None], end.quat_wxyz, np.nan))
-        return self.moved(start, end).with_spins(spins)
-
-    def with_spins(self, spins: Spins) -> Bodies:
-        """The same bodies, between the same poses as `spins` says; they have to fit."""
-        other = self.moved(self.start, self.end)
-        other.__dict__.update(spins=spins)
-        return other
+        return with_spins(self.moved(start, end), spins)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Bodies]) -> Bodies:
@@ -254,7 +248,7 @@ class Bodies(Frozen):
         made = cls(list(meshes.values()), np.concatenate(shapes), start, end)
         if any(part.spins is not None for part in parts):
             spins = [Spins.none(len(part)) if part.spins is None else part.spins for part in parts]
-            made.__dict__.update(spins=Spins.concatenate(spins))
+            return with_spins(made, Spins.concatenate(spins))
         return made
 
     def poses_at(self, time: ArrayLike) -> Poses:
@@ -289,7 +283,7 @@ class Bodies(Frozen):
     def take(self, rows: Any) -> Bodies:
         """Some of these bodies, in no worlds."""
         some = Bodies(self.meshes, self.shape[rows], self.start[rows], self.end[rows])
-        return some if self.spins is None else some.with_spins(self.spins.of(rows))
+        return some if self.spins is None else with_spins(some, self.spins.of(rows))
 
     def moved(self, start: Poses, end: Poses) -> Bodies:
         """The same bodies with other poses, `Poses` of shape (n,) or of these worlds; nothing is copied. They
@@ -345,6 +339,13 @@ class Bodies(Frozen):
             f"{how_many(len(self), 'body', 'bodies')}{many}, {how_many(len(self.meshes), 'mesh', 'meshes')}"
         )
         return f"Bodies({counts}" + (f", {bad} with invalid poses)" if bad else ")")
+
+
+def with_spins(bodies: Bodies, spins: Spins) -> Bodies:
+    """The same bodies, moving between their poses as `spins`, which fit these, say."""
+    other = bodies.moved(bodies.start, bodies.end)
+    other.__dict__.update(spins=spins)
+    return other
 
 
 def check_motion(bodies: Bodies, motion: str) -> None:

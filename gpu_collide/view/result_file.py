@@ -16,7 +16,7 @@ import numpy as np
 
 from gpu_collide._calls import renamed
 from gpu_collide._validate import as_numpy
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, with_spins
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.spins import FIELDS as SPINS
 from gpu_collide.bodies.spins import Spins
@@ -292,7 +292,7 @@ class _Reader:
             end, shape = start if still else end[rows], shape.reshape(worlds)
         bodies = Bodies([self.mesh(k) for k in of["meshes"]], shape, start, end)
         spins = of.get("spins")
-        return bodies if spins is None else bodies.with_spins(Spins(*(self.array(name) for name in spins)))
+        return bodies if spins is None else with_spins(bodies, Spins(*(self.array(name) for name in spins)))
 
     def recording(self, of: dict[str, Any]) -> Recording:
         poses = self.poses(of["poses"])
