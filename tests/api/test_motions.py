@@ -173,7 +173,7 @@ def test_trajectories_are_collide_step_by_step(backend, seed):
         assert {(int(r["body_a"]), int(r["body_b"])): int(r["status"]) for r in told} == met
         for name in ("kind", "feature_a", "feature_b", "position", "normal", "local_a", "local_b"):
             assert getattr(found, name)[here].tobytes() == getattr(one, name).tobytes(), name
-        assert found.share[here].tobytes() == one.time.tobytes()
+        assert found.fraction[here].tobytes() == one.time.tobytes()
         count += len(one)
     assert count == len(found) > 0
     other = quiet(recording.collide, backend=backend.kind)
