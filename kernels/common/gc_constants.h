@@ -325,10 +325,12 @@
 /* caps; reaching one sets UNRESOLVED for the pair, never drops in silence */
 #define GC_MAX_NEWTON 80
 /* pieces of the motions of two bodies, where culling takes a screw for each: how far both turn in one, radians; how far B may be off
- * the screw, in units of the smaller radius; and how many there are at most: a pair that turns farther is UNRESOLVED */
+ * the screw, in units of the smaller radius; and how many there are at most */
 #define GC_PIECE_TURN GC_R(0.8)
 #define GC_PIECE_PAD GC_R(0.02)
 #define GC_MOST_PIECES 4096
+/* a body that turns farther in a step, radians, about 160 revolutions, is UNRESOLVED */
+#define GC_MOST_TURN GC_R(1000.0)
 /* ... and what is searched beyond the ends of one, in steps: more than what float32 rounds them by */
 #define GC_PIECE_OVERLAP GC_R(1e-6)
 #define GC_MAX_LEVEL 44

@@ -90,7 +90,7 @@ GC_LARGE gc_body_bounds gc_bodies_bounds(const gc_bodies *b)
     o.y2 = turn * drift + d * swing + turn * o.y1;
     o.y3 = turn * turn * drift + o.d2 * swing + turn * o.y2;
     gc_plane_bounds(&o, d, b->radius_b, o.plane_a);
-    gc_plane_bounds(&o, d, b->radius_a + b->most, o.plane_b);
+    gc_plane_bounds(&o, d, b->radius_a, o.plane_b);
     gc_plane_bounds(&o, d, b->radius_b, l);
     o.lines[0] = l[0] + l0 * d;
     o.lines[1] = l[1] + GC_R(2.0) * l[0] * d + l0 * o.d2;

@@ -245,8 +245,8 @@ typedef struct {
 
 /* Bounds for the whole step, of either body as the other sees it: y1, y2, y3 of the derivatives of the place of a point at the other's
  * centre, to which a point at a distance r adds angle r, d2 r, d3 r; and from them those of the derivatives of the contact equations, from
- * the first on: of a plane of A, a plane of B, and two lines of unit directions. A plane of B sees points of A that are as far from B's
- * centre as both centres are from each other, and more. */
+ * the first on: of a plane of A, a plane of B (points of A about A's
+ * centre, as B sees them), and two lines of unit directions. */
 typedef struct {
     gc_real y1, y2, y3, d2, d3;
     gc_real plane_a[3], plane_b[3], lines[3];

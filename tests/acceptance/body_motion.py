@@ -18,6 +18,7 @@ from tests.acceptance.body_motion_runs import answer, chord_off, run, same_bits,
 from tests.oracle import body_motion as bm
 from tests.oracle.body_motion_families import FAMILIES
 from tests.oracle.body_motion_verdicts import Verdict, judge_all, judge_first
+from tests.support.seeds import generator
 
 SAME = ("one_still", "translating", "common_axis")
 
@@ -106,7 +107,7 @@ def scenes_table(scenes, seed, backend):
     )
     print("  motion     turn   scenes   by python-fcl     by the judge's own cut, deepest")
     for turn in (0.1, 0.35, 0.8, 1.6, 3.1):
-        scene, group = scene_of_cubes(np.random.default_rng([seed, int(10 * turn)]), scenes, turn)
+        scene, group = scene_of_cubes(generator(seed, int(10 * turn)), scenes, turn)
         apart = bm.first_touches(scene)["status"]
         clear = np.ones(group.max() + 1, bool)
         clear[group[(apart == bm.OVERLAPS) | (apart == bm.TOUCHES_AT_START)]] = False

@@ -11,6 +11,7 @@ from tests.acceptance.body_motion import of_family, overlapping_scenes
 from tests.acceptance.body_motion_runs import answer, chord_off, in_pieces, run, same_bits, scene_of_cubes
 from tests.oracle import body_motion as bm
 from tests.oracle.body_motion_families import FAMILIES
+from tests.support.seeds import generator
 
 pytestmark = pytest.mark.skipif(bm.missing() is not None, reason=str(bm.missing()))
 
@@ -45,7 +46,7 @@ def test_where_the_relative_screw_is_the_truth_it_is_the_same_bits(family, backe
 @pytest.mark.parametrize("turn", [0.1, 0.8, 3.1])
 def test_no_pair_overlaps_at_the_first_contact_of_a_scene(turn, backend):
     """With relative screws it does in about half of the scenes."""
-    scene, group = scene_of_cubes(np.random.default_rng([20, int(10 * turn)]), 25, turn)
+    scene, group = scene_of_cubes(generator(20, int(10 * turn)), 25, turn)
     started = np.isin(bm.first_touches(scene)["status"], (bm.OVERLAPS, bm.TOUCHES_AT_START))
     toi = answer(run(scene, motion="body", contacts="first", backend=backend.name))[1].copy()
     toi[np.isin(group, group[started])] = np.inf

@@ -60,6 +60,6 @@ def settle_pairs(x: Executor, y: Executor) -> None:
 
 
 def propose_for_pairs(x: Executor, y: Executor, lists: list[Entries]) -> None:
-    """s07_pieces: candidates of pieces become candidates of their pairs."""
+    """s01_candidates: candidates of pieces become candidates of their pairs."""
     for found in lists:
-        x.launch_listed("s07_pieces", found, found.out, y.buffers)
+        x.launch_listed("s01_candidates", found, found.out, y.buffers)

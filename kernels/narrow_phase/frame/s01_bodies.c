@@ -6,7 +6,7 @@
  *      settled_out as state_out there; a list of pieces, each with its pair, the time it takes, its bodies, and a screw with pads. What culls
  *      works on pieces as on pairs. A pair whose motions are one screw is one piece; pieces in which the balls about both bodies stay apart
  *      are left out.
- * s01_gather: what was found out of pieces goes to their pairs. s07_pieces: candidates of pieces become candidates of pairs.
+ * s01_gather: what was found out of pieces goes to their pairs. s01_candidates: candidates of pieces become candidates of pairs.
  * Source: docs/decisions/0108. Degenerate: as s01_screw.
  */
 GC_FN gc_own_motion s01_own(
@@ -102,7 +102,7 @@ GC_KERNEL void s01_bodies(
         /* so written that it is also true of what overflowed to infinity or to no number at all */
         if (!(GC_MAX(way, o.way) <= GC_MAX_MOTION * size) || !(own <= GC_MAX_OWN_WAY)
             || own > GC_MAX_OWN_SIZES * (size * k.scale)
-            || !(o.angle_a + o.angle_b <= GC_PIECE_TURN * (gc_real)GC_MOST_PIECES)) {
+            || !(GC_MAX(o.angle_a, o.angle_b) <= GC_MOST_TURN)) {
             if (spins_in[a] || spins_in[b]
                 || s01_sweeps_meet(ma, mb, start_position_in, start_quat_in, end_position_in, end_quat_in, a, b))
                 settled_out[i] = GC_PAIR_UNRESOLVED;
@@ -165,7 +165,7 @@ GC_KERNEL void s01_gather(
 }
 
 /* One work-item per candidate. The bracket is in the time of the piece, and becomes one in that of the pair. */
-GC_KERNEL void s07_pieces(
+GC_KERNEL void s01_candidates(
     int n_candidates,
     GC_GLOBAL const int *piece_in,
     GC_GLOBAL const gc_raster *span_in,

@@ -94,9 +94,31 @@ GC_LARGE int gc_lone_root(
         *root = next;
         *off = GC_ABS(next - x);
         /* the next one would be off by the third power of this step */
-        if (GC_ABS(v.f) <= w->settled || *off <= GC_R(1e-6)) return GC_ABS(next - mid) <= arm ? GC_LONE_ROOT : GC_LONE_NONE;
+        if (GC_ABS(v.f) <= w->settled || *off * c->own.bodies->pieces <= GC_R(1e-6))
+            return GC_ABS(next - mid) <= arm ? GC_LONE_ROOT : GC_LONE_NONE;
     }
     return GC_LONE_ASK;
+}
+
+/* What touches at an end of the step, and comes together so slowly that its root lies farther beyond it than tau. */
+GC_LARGE void gc_solve_end(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_hits *o,
+    int pair,
+    int kind,
+    int fa,
+    int fb,
+    const gc_body_curve *c,
+    gc_real touch,
+    gc_real end)
+{
+    gc_body_state now;
+    gc_body_value v;
+    gc_bodies_at(&p->bodies, end, &now);
+    v = gc_body_curve_then(c, &now);
+    if (GC_ABS(v.f) > touch || v.f * v.df * end > GC_R(0.0)) return;
+    if (gc_may_be_inside(t, p, c, kind, fa, fb, &now, GC_R(0.0))) gc_hit_test(t, p, o, pair, kind, fa, fb, end, end, 0);
 }
 
 /* middle: B as A sees it in the middle of the piece; returns 0 if a cap was hit */
@@ -136,6 +158,10 @@ GC_LARGE int gc_solve_bodies(
     }
     slack = GC_MAX(p->bodies.tau, GC_PIECE_OVERLAP);
     todo = gc_lone_root(&w, &c, mid, arm, v, first - slack, last + slack, &root, &off, &now);
+    if (todo != GC_LONE_ROOT || root < GC_R(-0.5) || root > GC_R(0.5)) {
+        if (first - slack <= GC_R(-0.5)) gc_solve_end(t, p, o, pair, kind, fa, fb, &c.own, w.touch, GC_R(-0.5));
+        if (last + slack >= GC_R(0.5)) gc_solve_end(t, p, o, pair, kind, fa, fb, &c.own, w.touch, GC_R(0.5));
+    }
     if (todo == GC_LONE_NONE) return 1;
     if (todo == GC_LONE_ROOT) {
         if (root < GC_R(-0.5) - p->bodies.tau || root > GC_R(0.5) + p->bodies.tau) return 1;
