@@ -25,7 +25,7 @@ PAGES = (
     (
         "collisions.md", "Collisions", "Contacts of pairs of bodies, and the pairs that may meet.",
         ("collide", "find_pairs", "BroadPhase", "Scene", "collide_trajectories", "Tuning", "screw_motion",
-         "chord_error"),
+         "motion_difference", "chord_error"),
     ),
     (
         "bodies.md", "Meshes, poses, recordings", "What queries are given.",

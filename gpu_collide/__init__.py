@@ -14,6 +14,7 @@ from gpu_collide._version import __version__ as __version__
 from gpu_collide.backends import devices
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.motion import chord_error
+from gpu_collide.bodies.motion_difference import motion_difference
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry import shapes
 from gpu_collide.geometry.io.files import load_mesh
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Bodies", "BroadPhase", "Contacts", "Encounters", "FilterReport", "Kind", "Mesh", "Poses", "Recording",
     "Scene", "Status", "TrajectoryContacts", "Tuning", "baselines", "batch", "chord_error", "collide",
-    "collide_trajectories", "devices", "find_pairs", "load_mesh", "load_recording", "pluecker",
-    "screw_motion", "shapes", "sweep", "view",
+    "collide_trajectories", "devices", "find_pairs", "load_mesh", "load_recording", "motion_difference",
+    "pluecker", "screw_motion", "shapes", "sweep", "view",
 ]  # fmt: skip
 
 

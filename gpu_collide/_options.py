@@ -279,6 +279,7 @@ class QueryOptions(TypedDict, total=False):
     """Options of ``collide`` that ``collide_trajectories`` hands on."""
 
     tuning: Tuning | None
+    motion: MotionName
     refine: Refine
     resolution: float | None
     pixel_size: float | None

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import ArrayLike, StrPath
 
-__all__ = ["Bodies", "all_valid", "check_bodies", "check_motion", "refuse_spins"]
+__all__ = ["Bodies", "all_valid", "check_bodies", "check_motion", "refuse_spins", "with_spins"]
 
-SPINS_GO_WITH = "gpu_collide.collide(bodies, motion='body')"
+POSE_TO_POSE = "Bodies(meshes, shape, bodies.start, bodies.end) moves them from pose to pose"
 MESHES = "Mesh(vertices, faces) makes one of arrays, load_mesh of a file"
 
 
@@ -194,6 +194,20 @@ class Bodies(Frozen):
         >>> bodies.end.position.tolist(), bodies.spins.rotation.round(3).tolist()
         ([[2.0, 0.0, 0.0]], [[0.0, 56.549, 0.0]])
         """
+        made = cls(meshes, shape, poses, poses)
+        return made.spinning(poses, linear_velocity, angular_velocity, duration, center=center)
+
+    def spinning(
+        self,
+        poses: Poses,
+        linear_velocity: ArrayLike,
+        angular_velocity: ArrayLike,
+        duration: float = 1.0,
+        *,
+        center: ArrayLike | None = None,
+    ) -> Bodies:
+        """The same bodies starting at other poses, of shape (n,) or of these worlds, with velocities that
+        they keep over the step; all else as in `from_velocities`."""
         if not isinstance(poses, Poses):
             raise _no_poses("poses", poses)
         duration = check_positive(duration, "duration")
@@ -205,14 +219,7 @@ class Bodies(Frozen):
         with np.errstate(invalid="ignore", over="ignore"):
             end = spins.poses_at(start, np.ones(len(middle)))
             end = Poses.from_quat_wxyz(end.position, np.where(start.valid[:, None], end.quat_wxyz, np.nan))
-        worlds = poses.shape if len(poses.shape) == 2 else None
-        if worlds is not None:
-            end = Poses.from_quat_wxyz(
-                end.position.reshape(*worlds, 3), end.quat_wxyz.reshape(*worlds, 4)
-            )  # fmt: skip
-        made = cls(meshes, shape, poses, end)
-        made.__dict__.update(spins=spins)
-        return made
+        return with_spins(self.moved(start, end), spins)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Bodies]) -> Bodies:
@@ -241,7 +248,7 @@ class Bodies(Frozen):
         made = cls(list(meshes.values()), np.concatenate(shapes), start, end)
         if any(part.spins is not None for part in parts):
             spins = [Spins.none(len(part)) if part.spins is None else part.spins for part in parts]
-            made.__dict__.update(spins=Spins.concatenate(spins))
+            return with_spins(made, Spins.concatenate(spins))
         return made
 
     def poses_at(self, time: ArrayLike) -> Poses:
@@ -272,6 +279,11 @@ class Bodies(Frozen):
             position = np.where(spins, spun.position, poses.position)
             poses = Poses(position, np.where(spins, spun.quat_wxyz, poses.quat_wxyz), poses.valid)
         return poses
+
+    def take(self, rows: Any) -> Bodies:
+        """Some of these bodies, in no worlds."""
+        some = Bodies(self.meshes, self.shape[rows], self.start[rows], self.end[rows])
+        return some if self.spins is None else with_spins(some, self.spins.of(rows))
 
     def moved(self, start: Poses, end: Poses) -> Bodies:
         """The same bodies with other poses, `Poses` of shape (n,) or of these worlds; nothing is copied. They
@@ -329,15 +341,11 @@ class Bodies(Frozen):
         return f"Bodies({counts}" + (f", {bad} with invalid poses)" if bad else ")")
 
 
-def refuse_spins(bodies: Bodies, name: str) -> None:
-    """Raise ``ValueError`` for bodies made from velocities, given as the argument `name` of what takes poses
-    alone."""
-    if bodies.spins is not None:
-        raise ValueError(
-            f"{name}: expected bodies that move from pose to pose, got some that spin (from_velocities), "
-            f"which {SPINS_GO_WITH} takes; Bodies({name}.meshes, {name}.shape, {name}.start, {name}.end) are "
-            "those that do"
-        )
+def with_spins(bodies: Bodies, spins: Spins) -> Bodies:
+    """The same bodies, moving between their poses as `spins`, which fit these, say."""
+    other = bodies.moved(bodies.start, bodies.end)
+    other.__dict__.update(spins=spins)
+    return other
 
 
 def check_motion(bodies: Bodies, motion: str) -> None:
@@ -345,7 +353,17 @@ def check_motion(bodies: Bodies, motion: str) -> None:
     if bodies.spins is not None and motion != "body":
         raise ValueError(
             f"motion: expected 'body' for bodies that spin (from_velocities), got {motion!r}; pass "
-            "motion='body', or Bodies(meshes, shape, bodies.start, bodies.end), which move from pose to pose"
+            f"motion='body', or {POSE_TO_POSE}"
+        )
+
+
+def refuse_spins(bodies: Bodies, name: str) -> None:
+    """Raise ``ValueError`` if the argument `name` has bodies made from velocities, of which the query knows
+    nothing."""
+    if bodies.spins is not None:
+        raise ValueError(
+            f"{name}: expected bodies that move from pose to pose, got some that spin (from_velocities), "
+            f"which collide, find_pairs and Scene take with motion='body'; {POSE_TO_POSE}"
         )
 
 
@@ -394,12 +412,9 @@ def _no_poses(name: str, value: Any) -> TypeError:
     )
 
 
-def check_bodies(value: Any, spins: bool = False) -> Bodies:
-    """Raise ``TypeError`` unless the argument ``bodies`` is a `Bodies`; returns it. If not `spins`, raise
-    ``ValueError`` for bodies that were made from velocities."""
+def check_bodies(value: Any) -> Bodies:
+    """Raise ``TypeError`` unless the argument ``bodies`` is a `Bodies`; returns it."""
     if isinstance(value, Bodies):
-        if not spins:
-            refuse_spins(value, "bodies")
         return value
     has = "; Bodies(mesh, None, start, end) makes them of a Mesh and Poses"
     if hasattr(value, "bodies"):

@@ -233,6 +233,8 @@ def chord_error(angle: ArrayLike) -> np.ndarray:
 
     Notes
     -----
+    `motion_difference` computes, of given bodies, what this estimates from one angle.
+
     Formula (5) of S. R. Buss, section 4.3. Its table has 0.173 for 60 degrees, where the formula gives 0.128.
 
     Examples

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
 
-__all__ = ["SCREW", "SPIN", "Spins", "per_body"]
+__all__ = ["FIELDS", "SCREW", "SPIN", "Spins", "per_body"]
 
 SCREW, SPIN = 0, 1  # kinds of motion
+FIELDS = ("kind", "displacement", "rotation", "center")
 
 
 class Spins(Frozen):
@@ -58,8 +59,11 @@ class Spins(Frozen):
     @classmethod
     def concatenate(cls, parts: list[Spins]) -> Spins:
         """Those of several, one after the other."""
-        names = ("kind", "displacement", "rotation", "center")
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in FIELDS))
+
+    def of(self, rows: Any) -> Spins:
+        """Those of some bodies."""
+        return Spins(*(getattr(self, name)[rows] for name in FIELDS))
 
     @property
     def spinning(self) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.checks.motion import Motion
+from gpu_collide.checks.motion import Motion, OwnMotions
 from gpu_collide.results.result import Kind
 
 if TYPE_CHECKING:
@@ -94,7 +94,9 @@ class Sure:
     time: Array
 
 
-def sure_contacts(a: Shape, b: Shape, motion: Motion, kinds: tuple[Kind, ...] = tuple(Kind)) -> Sure:
+def sure_contacts(
+    a: Shape, b: Shape, motion: Motion | OwnMotions, kinds: tuple[Kind, ...] = tuple(Kind)
+) -> Sure:
     """All sure contacts of n motions of the same two shapes, B moving."""
     parts: list[tuple] = []
     count_a, count_b = ({"face": len(s.loops), "vertex": len(s.v), "edge": len(s.edges)} for s in (a, b))
@@ -114,7 +116,9 @@ def sure_contacts(a: Shape, b: Shape, motion: Motion, kinds: tuple[Kind, ...] = 
     return Sure(*(column[order] for column in found))
 
 
-def _of_kind(a: Shape, b: Shape, motion: Motion, kind: Kind, row: Array, fa: Array, fb: Array) -> tuple:
+def _of_kind(
+    a: Shape, b: Shape, motion: Motion | OwnMotions, kind: Kind, row: Array, fa: Array, fb: Array
+) -> tuple:
     lows, times = [], np.linspace(0.0, 1.0, SAMPLES)
     before = signed(a, b, motion.take(row), kind, fa, fb, np.zeros(len(row)))
     for k, t in enumerate(times[1:]):
@@ -131,7 +135,7 @@ def _of_kind(a: Shape, b: Shape, motion: Motion, kind: Kind, row: Array, fa: Arr
         lo, hi = np.where(low, mid, lo), np.where(low, hi, mid)
     place, gap, inside, sine = features_at(a, b, m, kind, fa, fb, lo)
     size = max(a.size, b.size)
-    flow = m.flow(place)
+    flow = m.flow(place, lo)
     speed = np.maximum(np.linalg.norm(flow, axis=1), 1e-300)[:, None]
     keep = (
         (inside > MARGIN * size) & (gap < MARGIN * size) & (sine > 1e-3) & (lo > MARGIN) & (lo < 1 - MARGIN)
@@ -154,7 +158,7 @@ def _faces_well(shape: Shape, faces: Array, turned: Callable[[Array], Array], to
     return best > MARGIN
 
 
-def signed(a: Shape, b: Shape, m: Motion, kind: Kind, fa: Array, fb: Array, t: Array) -> Array:
+def signed(a: Shape, b: Shape, m: Motion | OwnMotions, kind: Kind, fa: Array, fb: Array, t: Array) -> Array:
     """What changes its sign when the planes, or the lines, of two features meet."""
     if kind == Kind.FV:
         x = m.at(m.begins(b.v[fb]), t)
@@ -166,13 +170,15 @@ def signed(a: Shape, b: Shape, m: Motion, kind: Kind, fa: Array, fb: Array, t: A
     return ((q - p) * np.cross(u, w)).sum(1)
 
 
-def _lines(a: Shape, b: Shape, m: Motion, fa: Array, fb: Array, t: Array) -> tuple:
+def _lines(a: Shape, b: Shape, m: Motion | OwnMotions, fa: Array, fb: Array, t: Array) -> tuple:
     (i, j), (k, l) = a.edges[fa].T, b.edges[fb].T
     q, r = (m.at(m.begins(b.v[n]), t) for n in (k, l))
     return a.v[i], a.v[j] - a.v[i], q, r - q
 
 
-def features_at(a: Shape, b: Shape, m: Motion, kind: Kind, fa: Array, fb: Array, t: Array) -> tuple:
+def features_at(
+    a: Shape, b: Shape, m: Motion | OwnMotions, kind: Kind, fa: Array, fb: Array, t: Array
+) -> tuple:
     """Two features at a time: place in A's frame, distance of planes or lines, how far inside both, sine."""
     one = np.ones(len(t))
     if kind == Kind.FV:

@@ -43,6 +43,26 @@ def _impacts(
     return make
 
 
+def _own_ways(seed: int, n: int) -> Pairs:
+    """Both bodies turn, each along the screw between its poses."""
+    rng = np.random.default_rng([seed, 4])
+    bodies, pairs = scenes.random_impacts(gc.shapes.box(), gc.shapes.car(), n, seed=seed)
+    end = bodies.end.moved(np.zeros((2 * n, 3)), 0.5 * rng.normal(size=(2 * n, 3)))
+    return Pairs(
+        gc.Bodies(bodies.meshes, bodies.shape, bodies.start, end), {"pairs": pairs, "motion": "body"}
+    )
+
+
+def _spinning(seed: int, n: int) -> Pairs:
+    """Velocities instead of end poses, by up to some revolutions."""
+    rng = np.random.default_rng([seed, 5])
+    bodies, pairs = scenes.random_impacts(gc.shapes.box(), gc.shapes.star(), n, seed=seed)
+    way = bodies.end.position - bodies.start.position
+    spin = rng.normal(size=(2 * n, 3)) * rng.choice([0.3, 3.0], (2 * n, 1))
+    spun = bodies.spinning(bodies.start, way, spin, center=[0.2, -0.1, 0.0])
+    return Pairs(spun, {"pairs": pairs, "motion": "body"})
+
+
 def _sheet(two_sided: bool) -> gc.Mesh:
     """Four quads side by side, slightly bent so that no two are in one plane; open."""
     x, y = np.meshgrid(np.linspace(-1, 1, 3), np.linspace(-1, 1, 3), indexing="ij")
@@ -190,6 +210,8 @@ FAMILIES = (
     Family("worlds", "collide", "the broad phase over worlds of cars", 0.24, _worlds),
     Family("balls", "collide", "320 faces, of which only near ones are looked at", 0.08,
            _impacts(_ball(2), gc.shapes.box)),
+    Family("own", "collide", "each body along its own screw", 0.3, _own_ways),
+    Family("spinning", "collide", "bodies that go straight on and spin", 0.2, _spinning),
     Family("translate", "pluecker", "movers on straight ways", 0.4, _translate),
     Family("rotate", "pluecker", "movers that swing about an axis", 0.4, _rotate),
     Family("rays", "sweep", "points", 1.0, _sweep("rays")),

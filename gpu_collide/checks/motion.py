@@ -1,4 +1,4 @@
-"""Relative motions for the brute force: B as A sees it, from a translation to half a turn.
+"""Motions for the brute force: B as A sees it, on one screw up to half a turn, or both bodies on their own.
 
 Nothing here is shared with the kernels or with the reference.
 """
@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.poses import Poses
+
 if TYPE_CHECKING:
     from gpu_collide._types import Array
-    from gpu_collide.bodies.bodies import Bodies
 
-__all__ = ["Motion", "matrices"]
+__all__ = ["Motion", "OwnMotions", "matrices"]
 
+INSTANT = 1e-6  # of a step: half of what a velocity is the difference over
 STRAIGHT = 1e-7  # radians: below, a body that turns leaves its chord by less than rounding
 
 
@@ -102,11 +105,78 @@ class Motion:
         """Points (n, 3) at the start, where they are at the times t (n,)."""
         return self.point + self.rotated(x - self.point, t) + self.shift * t[:, None]
 
-    def flow(self, y: Array) -> Array:
-        """Velocity a step of B's point that is at y (n, 3)."""
+    def flow(self, y: Array, t: Array) -> Array:
+        """Velocity a step of B's point that is at y (n, 3), whenever that is."""
         return self.angle[:, None] * np.cross(self.axis, y - self.point) + self.shift
 
     def back(self, y: Array, t: Array) -> Array:
         """Points (n, 3) of A's frame at the times t, in B's mesh."""
         moved = y - self.point - self.shift * t[:, None]
         return np.einsum("nji,nj->ni", self.turn, self.rotated(moved, -t) + self.point - self.place)
+
+
+@dataclass
+class OwnMotions:
+    """n pairs of bodies that each move by themselves in the world, with the methods of `Motion`."""
+
+    a: Motion
+    b: Motion
+
+    @classmethod
+    def between(cls, bodies: Bodies, pairs: Array) -> OwnMotions:
+        """Of the given pairs of bodies."""
+        return cls(*(_own(bodies, column) for column in pairs.T))
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    def take(self, rows: Array) -> OwnMotions:
+        """Some of them, in any order and as often as named."""
+        return OwnMotions(self.a.take(rows), self.b.take(rows))
+
+    def begins(self, x: Array) -> Array:
+        """Points of B's mesh, which `at` takes as they are."""
+        return x
+
+    def heads(self, d: Array) -> Array:
+        """Directions of B's mesh, which `rotated` takes as they are."""
+        return d
+
+    def rotated(self, d: Array, t: Array) -> Array:
+        """Directions (n, 3) of B's mesh as A sees them at the times t (n,)."""
+        seen = self.a.rotated(self.b.rotated(self.b.heads(d), t), -t)
+        return np.einsum("nji,nj->ni", self.a.turn, seen)
+
+    def at(self, x: Array, t: Array) -> Array:
+        """Points (n, 3) of B's mesh as A sees them at the times t (n,)."""
+        return self.a.back(self.b.at(self.b.begins(x), t), t)
+
+    def back(self, y: Array, t: Array) -> Array:
+        """Points (n, 3) of A's frame at the times t, in B's mesh."""
+        return self.b.back(self.a.at(self.a.begins(y), t), t)
+
+    def flow(self, y: Array, t: Array) -> Array:
+        """Velocity a step, as A sees it, of B's point that is at y (n, 3) at the times t, by a difference."""
+        x = self.back(y, t)
+        return (self.at(x, t + INSTANT) - self.at(x, t - INSTANT)) / (2 * INSTANT)
+
+
+def _own(bodies: Bodies, rows: Array) -> Motion:
+    """Motions of some bodies in the world, which is A then and stands still."""
+    moving, n = bodies.take(rows), len(rows)
+    here = Poses.identity(1)
+    world = Bodies(bodies.meshes[0], None, here, here)
+    pairs = np.column_stack((np.full(n, n), np.arange(n)))
+    motion = Motion.between(Bodies.concatenate([moving, world]), pairs)
+    if moving.spins is None:
+        return motion
+    spins, straight = moving.spins, moving.spins.spinning
+    angle = np.linalg.norm(spins.rotation, axis=1)
+    turns = (angle > 0)[:, None]
+    axis = np.where(turns, spins.rotation, [0.0, 0, 1]) / np.where(turns, angle[:, None], 1.0)
+    spun = Motion(axis, motion.begins(spins.center), angle, spins.displacement, motion.turn, motion.place)
+    fields = {
+        name: np.where(straight.reshape(-1, *[1] * (column.ndim - 1)), getattr(spun, name), column)
+        for name, column in vars(motion).items()
+    }
+    return Motion(**fields)

@@ -1,4 +1,4 @@
-"""Contacts of pairs on their screw motions, judged by the reference and by brute force."""
+"""Contacts of pairs, on screws or on their own motions, judged by the reference and by brute force."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 import gpu_collide as gc
 from gpu_collide.checks.brute import Shape, features_at, sure_contacts
-from gpu_collide.checks.motion import Motion
+from gpu_collide.checks.motion import Motion, OwnMotions
 from gpu_collide.checks.verdicts import Verdicts
 
 if TYPE_CHECKING:
@@ -25,9 +25,10 @@ FIELD = 1e-7  # of the size: places and directions, where times are off by round
 SAME = 1e-6  # of a step: two meetings of the same features are farther apart
 EDGE = 1e-9  # of the step, of properness: what is nearer to a decision may fall on either side of it
 #: Ways to the same answer: none of its bits may be another.
+ROWS = ({"tuning": gc.Tuning(candidates="raster"), "resolution": 2.0},)
 WAYS = (
+    *ROWS,
     {"precision": "double"},
-    {"tuning": gc.Tuning(candidates="raster"), "resolution": 2.0},
     {"tuning": gc.Tuning(candidates="pairs")},
     {"tuning": gc.Tuning(features="near", filters="none")},
 )
@@ -42,7 +43,16 @@ class Pairs:
     keywords: dict[str, Any] = field(default_factory=dict)
     plain: bool = True
     unit = "pair"
-    ways = WAYS
+
+    @property
+    def own(self) -> bool:
+        """Does each body move by itself?"""
+        return self.keywords.get("motion") == "body"
+
+    @property
+    def ways(self) -> tuple[dict[str, Any], ...]:
+        """Those of `WAYS` that there are: bodies on their own motions have no rows."""
+        return tuple(way for way in WAYS if not (self.own and way in ROWS))
 
     def ask(self, backend: Any, **way: Any) -> gc.Contacts:
         """All contacts, however improper."""
@@ -105,7 +115,8 @@ class Pairs:
     def _against_brute_force(self, judged: Verdicts, found: gc.Contacts) -> None:
         shape = np.asarray(self.bodies.shape)[found.pairs]
         shapes = {k: Shape(self.bodies.meshes[k]) for k in np.unique(shape)}
-        motion = Motion.between(self.bodies, np.asarray(found.pairs))
+        kind: Any = OwnMotions if self.own else Motion
+        motion = kind.between(self.bodies, np.asarray(found.pairs))
         for a, b in np.unique(shape, axis=0):
             rows = np.flatnonzero((shape == (a, b)).all(axis=1))
             one, two = shapes[a], shapes[b]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gpu_collide._options import BACKENDS, CANDIDATES, PRECISIONS, REFINE, Options, Tuning
+from gpu_collide._options import BACKENDS, CANDIDATES, MOTIONS, PRECISIONS, REFINE, Options, Tuning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,6 +83,13 @@ def add_query_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``gpu_collide.collide``."""
     group = parser.add_argument_group("query")
     group.add_argument(
+        "--motion",
+        choices=MOTIONS,
+        default=Options.motion,
+        help="relative: each pair on one screw, that of its relative poses; body: each body on its own screw "
+        f"between its poses (default: {Options.motion})",
+    )
+    group.add_argument(
         "--refine",
         choices=REFINE,
         default=Options.refine,
@@ -153,7 +160,7 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
 
 def query_arguments(options: argparse.Namespace) -> dict[str, Any]:
     """Keyword arguments for ``gpu_collide.collide`` from parsed options."""
-    names = ("refine", "resolution", "pixel_size", "min_properness", "check_start")
+    names = ("motion", "refine", "resolution", "pixel_size", "min_properness", "check_start")
     query = {name: getattr(options, name) for name in names if hasattr(options, name)}
     if hasattr(options, "candidates"):
         query["tuning"] = Tuning(candidates=options.candidates)

@@ -13,7 +13,7 @@ import numpy as np
 
 from gpu_collide._options import Options
 from gpu_collide.errors import MemoryLimitError
-from gpu_collide.pipeline.launch.poses import bind_poses
+from gpu_collide.pipeline.launch.poses import bind_poses, spins_of
 from gpu_collide.pipeline.mesh_tables.tables import tables_for
 from gpu_collide.pipeline.narrow_phase.immediate import Immediate
 from gpu_collide.pipeline.narrow_phase.plan import decide
@@ -34,8 +34,8 @@ def sample_times(samples):
         yield (2 * k - samples) / (2 * samples)
 
 
-def bisection(run, bodies, pairs, samples, iterations):
-    """Bisection of all pairs.
+def bisection(run, options, bodies, pairs, samples, iterations):
+    """Bisection of all pairs; of the options only how bodies move.
 
     Returns
     -------
@@ -47,16 +47,22 @@ def bisection(run, bodies, pairs, samples, iterations):
     tests : (p,) int32
         Overlap tests made.
     """
-    run.build("screw", "overlap")
+    asked = Options(features="all", precision=run.precision, motion=options.motion)
+    plan = decide(bodies.meshes, asked, run.backend)
+    run.build("screw", "bodies", "overlap_body") if plan.pieces else run.build("screw", "overlap")
     begun = time.perf_counter()
-    plan = decide(bodies.meshes, Options(features="all", precision=run.precision), run.backend)
     tables = tables_for(bodies.meshes, run.backend, run.precision, plan.trees)
     bound, shapes = bind_poses(run, bodies, pairs), bodies.shape[pairs]
     run.spent("prepare", begun)
     parts = [(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros(0))]
 
     def some(at, stop):
-        buffers = bound.buffers | {"pairs_in": run.to_device(bound.pairs[at:stop], np.int32)}
+        buffers = (
+            bound.buffers
+            | spins_of(run, bodies, pairs, bound)
+            | {"pairs_in": run.to_device(bound.pairs[at:stop], np.int32)}
+        )
+        buffers["row_height_in"] = run.backend.zeros(stop - at, run.real)  # of rows that nobody asks for
         x = Immediate(run, plan, tables, shapes[at:stop], buffers)
         parts.append(_piece(x, samples, iterations))
 
@@ -76,7 +82,7 @@ def _status(state, meet, c):
 
 def _piece_size(run):
     """Pairs a piece: what fits the memory limit."""
-    per_pair = run.real.itemsize * (int(run.c["GC_SCREW_STRIDE"]) + 3) + 4 * 4
+    per_pair = run.real.itemsize * (int(run.c["GC_SCREW_STRIDE"]) + 4) + 4 * 4
     most = run.room.fits(per_pair)
     if not most:
         raise MemoryLimitError(
@@ -103,7 +109,7 @@ def _piece(x, samples, iterations):
     for rest in (times, repeat(_NONE, min(iterations, 1 << 31) + 1)):  # samples, halvings
         for k, after in enumerate(rest, 1):
             mark_overlaps(x, x.todo, step["when_out"])
-            run.launch("s09_step", n, step, n_pairs=n, next=after)
+            run.launch(x.plan.solver("s09_step"), n, step, n_pairs=n, next=after)
             if k % _LOOK == 0 and (be.to_host(step["when_out"]) > 0.5).all():
                 break  # no pair has a time to look at
     apart, meet = (be.to_host(step[k]).astype(np.float64) + 0.5 for k in ("apart_out", "meet_out"))

@@ -260,5 +260,5 @@ class Pipeline:
 
     def bisection(self, bodies, pairs, samples, iterations):
         """Status, last time apart, time of overlap and tests of each pair, and seconds by stage."""
-        found = bisection.bisection(self.run, bodies, pairs, samples, iterations)
+        found = bisection.bisection(self.run, self.options, bodies, pairs, samples, iterations)
         return *found, {"compile": 0.0, **self.run.take_timings()}

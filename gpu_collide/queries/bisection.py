@@ -14,14 +14,14 @@ from gpu_collide._calls import within_memory
 from gpu_collide._options import Options
 from gpu_collide._validate import check_pairs, check_positive, read_only
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies, check_bodies
+from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.results.contacts import Status
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from gpu_collide._types import ArrayLike, BackendName, Precision
+    from gpu_collide._types import ArrayLike, BackendName, MotionName, Precision
 
 __all__ = ["BisectionResult", "bisection"]
 
@@ -47,7 +47,8 @@ class BisectionResult:
     tests : int
         Number of overlap tests.
     info : dict
-        ``backend``, ``device``, ``precision``, ``samples``, ``iterations``, ``timings`` in seconds.
+        ``backend``, ``device``, ``precision``, ``samples``, ``iterations``, ``motion``, ``timings`` in
+        seconds.
     """
 
     status: np.ndarray
@@ -83,6 +84,7 @@ def bisection(
     *,
     samples: int = 16,
     iterations: int = 30,
+    motion: MotionName = "relative",
     precision: Precision = "mixed",
     backend: BackendName = "auto",
     max_bytes: int | None = None,
@@ -91,7 +93,7 @@ def bisection(
 
     The solids are tested for overlap at the start and at `samples` equally spaced times after it, the last of
     them the end of the step. From the first sample that overlaps, binary search in time goes back to the last
-    time the solids were apart. The motion is that of `collide`: the screw motion of B seen from A.
+    time the solids were apart. The motion is that of `collide`.
 
     Parameters
     ----------
@@ -104,6 +106,8 @@ def bisection(
     iterations : int, optional
         Halvings of the time between the first sample that overlaps and the one before. They stop
         when no number is left in between, usually after some 50.
+    motion : {"relative", "body"}, optional
+        How bodies move, as in `collide`: the pair along one screw, or each body on its own.
     precision : {"mixed", "double", "single"}, optional
         ``mixed`` and ``double`` are the same: float64 throughout. ``single`` is float32.
     backend : {"auto", "cpu", "opencl", "cuda", "reference"}, optional
@@ -161,7 +165,8 @@ def bisection(
     given = check_pairs(pairs, len(bodies))
     samples = _check_samples(samples)
     iterations = check_positive(iterations, "iterations", integer=True)
-    options = Options.checked(precision=precision, backend=backend, max_bytes=max_bytes)
+    options = Options.checked(motion=motion, precision=precision, backend=backend, max_bytes=max_bytes)
+    check_motion(bodies, options.motion)
     engine = engine_on(get_backend(options.backend, options.precision, ("screw", "overlap")), options)
     status, apart, meet, tests, timings = engine.bisection(bodies, given, samples, iterations)
     hit = meet < np.inf
@@ -171,7 +176,13 @@ def bisection(
         start_overlap=meet == 0.0,
         time=np.where(hit, apart, np.inf),
         tests=int(tests.sum(dtype=np.int64)),
-        info={"samples": samples, "iterations": iterations, **engine.about(), "timings": timings},
+        info={
+            "samples": samples,
+            "iterations": iterations,
+            "motion": options.motion,
+            **engine.about(),
+            "timings": timings,
+        },
     )
 
 

@@ -88,10 +88,11 @@ def collide(
         Count and time the tests: see `Contacts.report`.
     motion : {"relative", "body"}, optional
         ``relative``: a pair moves on the screw of its relative poses, which is neither body's own if both
-        turn, nor the same in another pair. ``body``: each body moves on its own motion, alike in every pair:
-        along the screw between its two poses, or straight on and spinning if it was made by
-        `Bodies.from_velocities`. Where both are the same, within rounding, so are the bits. ``body`` takes
-        ``refine="exact"``, and about twice as long for bodies that turn by 20 to 45 degrees.
+        turn, nor the same in another pair: `motion_difference` tells how far apart the two are. ``body``:
+        each body moves on its own motion, alike in every pair: along the screw between its two poses, or
+        straight on and spinning if it was made by `Bodies.from_velocities`; `Bodies.poses_at` has where it
+        is. Where both are the same, within rounding, so are the bits. ``body`` takes ``refine="exact"``, and
+        about twice as long for bodies that turn by 20 to 45 degrees.
     refine : {"exact", "segments", "pixels"}, optional
         ``exact`` solves for times to rounding and misses nothing, and is the fastest on a CPU. ``segments``
         takes edges for straight pieces between the rows of the screen and interpolates the times at which
@@ -192,7 +193,7 @@ def collide(
     >>> round(float(found.toi[0]), 12)
     0.666666666667
     """
-    check_bodies(bodies, spins=True)
+    check_bodies(bodies)
     if world is None and pairs is None:
         world = bodies.world
     told = (world, group, mask, ignore)

@@ -90,6 +90,7 @@ class Obstacles:
         if self.scene:
             self.bodies, self.rules, kept = self._of.hold(self._still)
             try:
+                refuse_spins(self.bodies, "obstacles")
                 self.resident, self.engine = kept.resident, kept.method(self._method)
             except BaseException:
                 self._of.let_loose()

@@ -129,7 +129,7 @@ def find_pairs(
     >>> gc.find_pairs(gc.Bodies(gc.shapes.box(), None, start, end)).tolist()
     [[0, 1]]
     """
-    check_bodies(bodies, spins=True)
+    check_bodies(bodies)
     return BroadPhase(
         len(bodies), world=bodies.world if world is None else world, group=group, mask=mask, ignore=ignore,
         still_pairs=still_pairs, motion=motion, tuning=tuning, precision=precision, backend=backend,
@@ -235,7 +235,7 @@ class BroadPhase:
     @within_memory
     def find_pairs(self, bodies: Bodies) -> NDArray[np.int32]:
         """Pairs of the bodies that may meet during the step; see `gpu_collide.find_pairs`."""
-        check_bodies(bodies, spins=True)
+        check_bodies(bodies)
         check_motion(bodies, self._engine.options.motion)
         if len(bodies) != self._rules.n:
             raise ValueError(f"bodies: expected {self._rules.n} bodies, got {len(bodies)}")

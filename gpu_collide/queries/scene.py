@@ -13,7 +13,7 @@ from gpu_collide._options import OLD_TUNING, Options
 from gpu_collide._validate import as_int_array, check_callable, device_pairs, how_many
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, check_motion
 from gpu_collide.bodies.poses import Poses, as_poses
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.collide import answer, answer_pairs
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         ArrayLike,
         BackendName,
         ContactsWanted,
+        MotionName,
         Precision,
         Progress,
         Refine,
@@ -70,6 +71,8 @@ class Scene:
     world, group, mask, ignore, still_pairs
         Which bodies may be paired, as in `collide`. ``world`` numbers the worlds in which bodies meet only
         each other: it has nothing to do with the scene, which may hold thousands of worlds.
+    motion : {"relative", "body"}, optional
+        How bodies move between their poses, as in `collide`: of all that is asked of the scene.
     precision, backend, max_bytes
         As in `collide`. What the scene keeps, `nbytes`, counts in `max_bytes`.
 
@@ -121,11 +124,12 @@ class Scene:
         mask: ArrayLike | None = None,
         ignore: ArrayLike | None = None,
         still_pairs: bool = False,
+        motion: MotionName = "relative",
         precision: Precision = "mixed",
         backend: BackendName = "auto",
         max_bytes: int | None = None,
     ) -> None:
-        options = Options.checked(precision=precision, backend=backend, max_bytes=max_bytes)
+        options = Options.checked(motion=motion, precision=precision, backend=backend, max_bytes=max_bytes)
         if poses is None and end is not None:
             raise ValueError("poses: expected the start poses where end is given, got None; pass both")
         if poses is None and shape is None:
@@ -178,6 +182,40 @@ class Scene:
         with self._lock:
             self._check_open()
             self._bodies = self._made = self._made.moved(start, stop)
+
+    @within_memory
+    def update_velocities(
+        self,
+        poses: Poses | Sequence[ArrayLike],
+        linear_velocity: ArrayLike,
+        angular_velocity: ArrayLike,
+        duration: float = 1.0,
+        *,
+        center: ArrayLike | None = None,
+    ) -> None:
+        """New poses of all bodies at the start of a step, and velocities that they keep over it.
+
+        The scene is one of ``motion="body"``.
+
+        Parameters
+        ----------
+        poses : Poses of shape (n,), or (position, quat_wxyz)
+        linear_velocity, angular_velocity, duration, center
+            As in `Bodies.from_velocities`: in the world, length and radians per unit of time; time; body
+            coordinates.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in `update`; velocities of other shapes, or a scene whose pairs move on relative screws.
+        """
+        start = self._checked(poses, "poses")
+        with self._lock:
+            self._check_open()
+            given = linear_velocity, angular_velocity, duration
+            bodies = self._made.spinning(start, *given, center=center)
+            check_motion(bodies, self.options.motion)
+            self._bodies = self._made = bodies
 
     @within_memory
     def step(self, poses: Poses | Sequence[ArrayLike]) -> None:
@@ -268,7 +306,7 @@ progress
         -------
         Contacts
             The same bits as those of ``gpu_collide.collide(scene.bodies, ...)`` with the scene's rules,
-            precision and backend.
+            motion, precision and backend.
 
         Raises
         ------
@@ -373,7 +411,7 @@ progress
 
     @property
     def options(self) -> Options:
-        """Precision, backend and memory that it was made with."""
+        """Motion, precision, backend and memory that it was made with."""
         return self._kept.options
 
     @property
@@ -431,4 +469,11 @@ progress
                 shape = shape.reshape(made.worlds)
                 poses = tuple(each[np.arange(len(made)).reshape(made.worlds)] for each in poses)
             keywords = {**self._rules.arguments(), **self._kept.fixed}
-            return partial(type(self), **keywords), (made.meshes, shape, *poses)
+            arguments = made.meshes, shape, *poses
+            if made.spins is not None:
+                return partial(type(self), **keywords), arguments, made
+            return partial(type(self), **keywords), arguments
+
+    def __setstate__(self, bodies: Bodies) -> None:
+        """Of a copy: how its bodies spin, of which their poses do not tell."""
+        self._bodies = self._made = bodies

@@ -26,7 +26,7 @@ class SceneCache:
     ----------
     backend : Backend
     options : Options
-        Precision, backend and memory: those of the scene, whatever is asked.
+        Motion, precision, backend and memory: those of the scene, whatever is asked.
     bodies : Bodies
         Their shapes stay; their poses are taken anew with each question.
 
@@ -70,7 +70,8 @@ class SceneCache:
     @property
     def fixed(self) -> dict[str, Any]:
         """The options that are the scene's, by their keywords."""
-        return {name: getattr(self.options, name) for name in ("precision", "backend", "max_bytes")}
+        names = ("motion", "precision", "backend", "max_bytes")
+        return {name: getattr(self.options, name) for name in names}
 
     @property
     def nbytes(self) -> int:

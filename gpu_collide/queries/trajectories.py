@@ -22,9 +22,9 @@ from gpu_collide._validate import (
     how_many,
 )
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies, refuse_spins
+from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.bodies.rules import check_rules
+from gpu_collide.bodies.rules import check_rules, still_bodies
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.trajectory_batches import Participants, TrajectoryBatches, check_block, windows
@@ -94,9 +94,10 @@ def collide_trajectories(
 ) -> TrajectoryContacts | Iterator[TrajectoryContacts]:
     """Every contact along trajectories: n bodies whose poses are known at t times.
 
-    Step k leads from frame k to frame k + 1, and between the two each pair of bodies moves by the screw
-    motion, as in `collide`. Many steps go through one call of `collide` together, as worlds that do not
-    meet; static bodies are shared by all of them.
+    Step k leads from frame k to frame k + 1, and between the two bodies move as in `collide`: each pair on
+    the screw between its relative poses, or with ``motion="body"`` each body on its own. Many steps go
+    through one call of `collide` together, as worlds that do not meet; static bodies are shared by all of
+    them.
 
     Parameters
     ----------
@@ -140,7 +141,8 @@ def collide_trajectories(
     report : bool, optional
         Count what the broad phase and the filters let through: ``.report`` of the result.
     **options
-        Handed to `collide`: ``min_properness``, ``contacts``, ``tuning``, ``backend``, ``max_bytes``, ...
+        Handed to `collide`: ``motion``, ``min_properness``, ``contacts``, ``tuning``, ``backend``,
+        ``max_bytes``, ...
 
     Returns
     -------
@@ -314,16 +316,12 @@ def _check_static(static: Any) -> Bodies | None:
     static = as_static(static)
     if static is None:
         return None
-    refuse_spins(static, "static")
     bad = np.flatnonzero(~static.valid)
     if len(bad):
         raise ValueError(
             f"static: expected valid poses, got {len(bad)} that are not, first: {first_few(bad)}"
         )
-    moved = (static.start.position != static.end.position).any(axis=1)
-    same = (static.start.unit_wxyz == static.end.unit_wxyz).all(axis=1)
-    same |= (static.start.unit_wxyz == -static.end.unit_wxyz).all(axis=1)
-    bad = np.flatnonzero(moved | ~same)
+    bad = np.flatnonzero(~still_bodies(static))
     if len(bad):
         raise ValueError(
             f"static: expected bodies whose end pose equals their start pose, got {len(bad)} that move, "

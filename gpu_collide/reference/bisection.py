@@ -3,11 +3,12 @@
 import numpy as np
 
 from gpu_collide.reference.narrow_phase import s01_screw, s02_facing, s09_overlap
+from gpu_collide.reference.narrow_phase._one_screw import motions_of_pair
 from gpu_collide.reference.narrow_phase._tables import tables_of
 from gpu_collide.results.contacts import Status
 
 
-def bisection_reference(bodies, pairs, samples, iterations):
+def bisection_reference(bodies, pairs, samples, iterations, motion):
     """`Status`, time found apart, time found overlapping and number of tests of each pair, (p,) each.
 
     Parameters
@@ -16,6 +17,7 @@ def bisection_reference(bodies, pairs, samples, iterations):
     pairs : (p, 2) int array
         Checked by the caller.
     samples, iterations : int
+    motion : str
     """
     tables = [tables_of(mesh) for mesh in bodies.meshes]
     p0, q0, ok0 = s01_screw.pose_arrays(bodies.start)
@@ -30,6 +32,7 @@ def bisection_reference(bodies, pairs, samples, iterations):
         screw = s01_screw.screw_of_pair(
             mesh_a, mesh_b, (p0[a], q0[a]), (p1[a], q1[a]), (p0[b], q0[b]), (p1[b], q1[b])
         )
+        screw, _ = motions_of_pair(screw, bodies, a, b, motion)
         side_a = s02_facing.side_of(screw, tables[bodies.shape[a]], "a")
         side_b = s02_facing.side_of(screw, tables[bodies.shape[b]], "b")
         asked: list[float] = []

@@ -54,4 +54,4 @@ class Reference:
 
     def bisection(self, bodies, pairs, samples, iterations):
         """Status, last time apart, time of overlap and tests of each pair; no seconds are taken."""
-        return *bisection_reference(bodies, pairs, samples, iterations), {}
+        return *bisection_reference(bodies, pairs, samples, iterations, self.options.motion), {}

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from gpu_collide._types import Array
+    from gpu_collide._types import Array, MotionName
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.recordings.recording import Recording
 
@@ -44,7 +44,14 @@ _STILL = "#b9bec6"  # what stands still
 _STEEPEST = 0.55  # how far the camera looks down, as a sine
 
 
-def plot_event(recording: Recording, event: Any, contacts: Any = None, *, up: int | None = None) -> Figure:
+def plot_event(
+    recording: Recording,
+    event: Any,
+    contacts: Any = None,
+    *,
+    motion: MotionName = "relative",
+    up: int | None = None,
+) -> Figure:
     """Draw a contact or an encounter of a recording from nearby.
 
     Parameters
@@ -56,6 +63,8 @@ def plot_event(recording: Recording, event: Any, contacts: Any = None, *, up: in
     contacts : structured ndarray, optional
         The contacts of its two bodies in its step, ``Contacts.of_pair``; found with the defaults of
         ``collide`` if left out.
+    motion : {"relative", "body"}, optional
+        How bodies move, as in `collide`, if `contacts` are left out.
     up : int, optional
         Axis that points up; default: the one along which the scene is flattest.
 
@@ -79,7 +88,7 @@ def plot_event(recording: Recording, event: Any, contacts: Any = None, *, up: in
     if contacts is None:
         from gpu_collide.queries.collide import collide
 
-        contacts = collide(bodies, np.array([pair])).to_numpy().of_pair(0)
+        contacts = collide(bodies, np.array([pair]), motion=motion).to_numpy().of_pair(0)
     span = recording.times[step + 1] - recording.times[step]
     share = float(np.clip((time - recording.times[step]) / span, 0.0, 1.0))
     if up is None:

@@ -1,6 +1,7 @@
 """Pictures of one pair: on the collision screen, and in space (matplotlib).
 
-Both show the motion as A sees it, in A's own coordinates: A stands still, and B moves by the relative screw.
+Both show the motion as A sees it, in A's own coordinates: A stands still, and B moves, on the collision
+screen by the relative screw, in space by whatever motion the pair has.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
 from gpu_collide._validate import as_int_array, how_many
-from gpu_collide.bodies.bodies import check_bodies
-from gpu_collide.view.screen import Screen, on_screen, rasterize, screw_of
+from gpu_collide.bodies.bodies import check_bodies, check_motion
+from gpu_collide.view.screen import Screen, on_screen, own_motion_of, rasterize, screw_of
 from gpu_collide.view.space import (
     COLOR_A,
     COLOR_B,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
-    from gpu_collide._types import Array
+    from gpu_collide._types import Array, MotionName
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.geometry.mesh.mesh import Mesh
 
@@ -142,15 +143,17 @@ def _draw_pixels(ax: Any, screen: Screen) -> None:
     ax.axhspan(screen.bottom, screen.bottom + rows * screen.height, color=_BAND, zorder=0, lw=0)
 
 
-def _check_pair(bodies: Any, pair: Any) -> None:
-    """Raise unless these are bodies and two of their numbers."""
-    check_bodies(bodies)
+def _check_pair(bodies: Any, pair: Any, motion: str = "relative") -> None:
+    """Raise unless these are bodies that can move so and two of their numbers."""
+    check_motion(check_bodies(bodies), motion)
     if np.shape(pair) != (2,):
         raise ValueError(f"pair: expected the numbers of two bodies, such as contacts.pairs[0], got {pair!r}")
     as_int_array(pair, "pair", low=0, high=len(bodies))
 
 
-def plot_pair(bodies: Bodies, pair: Sequence[int], contacts: Any = None) -> Figure:
+def plot_pair(
+    bodies: Bodies, pair: Sequence[int], contacts: Any = None, *, motion: MotionName = "relative"
+) -> Figure:
     """Draw a pair in space: the whole step, and its contacts from nearby.
 
     On the left B stands at the start, at the first contact and at the end of the step; thin curves are the
@@ -165,6 +168,8 @@ def plot_pair(bodies: Bodies, pair: Sequence[int], contacts: Any = None) -> Figu
         The bodies A and B.
     contacts : structured ndarray, optional
         The contacts of this pair (``Contacts.of_pair``); found with the defaults of ``collide`` if left out.
+    motion : {"relative", "body"}, optional
+        How the two move, as in `collide`.
 
     Returns
     -------
@@ -173,12 +178,12 @@ def plot_pair(bodies: Bodies, pair: Sequence[int], contacts: Any = None) -> Figu
     Raises
     ------
     ValueError
-        If a pose of the pair is invalid.
+        If a pose of the pair is invalid, or bodies that spin are to move from pose to pose.
     """
-    _check_pair(bodies, pair)
+    _check_pair(bodies, pair, motion)
     mesh_a, mesh_b = (bodies.meshes[bodies.shape[i]] for i in pair)
-    screw = screw_of(bodies, pair)
-    contacts = _contacts_of(bodies, pair) if contacts is None else contacts
+    screw = screw_of(bodies, pair) if motion == "relative" else own_motion_of(bodies, pair)
+    contacts = _contacts_of(bodies, pair, motion) if contacts is None else contacts
     first = float(contacts["time"].min()) if len(contacts) else 0.5
     normals = np.array([seen_by_a(screw, c["normal"], c["time"]) for c in contacts]).reshape(-1, 3)
     camera = _camera(screw, mesh_b, normals)
@@ -219,10 +224,10 @@ def plot_pair(bodies: Bodies, pair: Sequence[int], contacts: Any = None) -> Figu
     return once(figure)
 
 
-def _contacts_of(bodies: Bodies, pair: Sequence[int]) -> Array:
+def _contacts_of(bodies: Bodies, pair: Sequence[int], motion: MotionName = "relative") -> Array:
     from gpu_collide.queries.collide import collide
 
-    return collide(bodies, np.asarray(pair)[None]).to_numpy().of_pair(0)
+    return collide(bodies, np.asarray(pair)[None], motion=motion).to_numpy().of_pair(0)
 
 
 def _title(contacts: Any) -> str:

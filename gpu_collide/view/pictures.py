@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gpu_collide._options import MOTIONS
+from gpu_collide._validate import check_choice
 from gpu_collide.recordings.recording import Recording
 from gpu_collide.view.event import plot_event
 from gpu_collide.view.pair import plot_pair, plot_screen
@@ -15,13 +17,19 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from gpu_collide._types import MotionName
     from gpu_collide.bodies.bodies import Bodies
 
 __all__ = ["plot_contacts", "plot_screen", "plot_track", "save"]
 
 
 def plot_contacts(
-    bodies: Bodies | Recording, pair: Any, contacts: Any = None, *, up: int | None = None
+    bodies: Bodies | Recording,
+    pair: Any,
+    contacts: Any = None,
+    *,
+    motion: MotionName = "relative",
+    up: int | None = None,
 ) -> Figure:
     """Draw contacts in space: of a pair of bodies, or of an event of a recording.
 
@@ -34,6 +42,8 @@ def plot_contacts(
     contacts : structured ndarray, optional
         The contacts of the pair in this step (``Contacts.of_pair``); found with the defaults of ``collide``
         if left out.
+    motion : {"relative", "body"}, optional
+        How the bodies of the pair move, as in `collide`: that of the result, ``found.info["motion"]``.
     up : int, optional
         Of a recording: the axis that points up; default: the one along which it is flattest.
 
@@ -48,10 +58,11 @@ def plot_contacts(
     Raises
     ------
     ValueError
-        If a pose of the pair is invalid.
+        If a pose of the pair is invalid, or `motion` is none or not that of the bodies.
     """
+    check_choice(motion, "motion", MOTIONS)
     if isinstance(bodies, Recording):
-        return plot_event(bodies, pair, contacts, up=up)
+        return plot_event(bodies, pair, contacts, motion=motion, up=up)
     if up is not None:
         raise ValueError("up: expected none for a pair, which is drawn as A sees it; leave it out")
-    return plot_pair(bodies, pair, contacts)
+    return plot_pair(bodies, pair, contacts, motion=motion)

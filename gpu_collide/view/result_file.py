@@ -16,8 +16,10 @@ import numpy as np
 
 from gpu_collide._calls import renamed
 from gpu_collide._validate import as_numpy
-from gpu_collide.bodies.bodies import Bodies, refuse_spins
+from gpu_collide.bodies.bodies import Bodies, with_spins
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.bodies.spins import FIELDS as SPINS
+from gpu_collide.bodies.spins import Spins
 from gpu_collide.geometry.arrays.parts import Parts
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.recordings.recording import Recording
@@ -222,7 +224,6 @@ class _Writer:
         return [self.array(getattr(poses, name)) for name in ("position", "quat_wxyz", "valid")]
 
     def bodies(self, bodies: Bodies) -> dict[str, Any]:
-        refuse_spins(bodies, "bodies")  # pages know poses alone
         start = self.poses(bodies.start)
         return {
             "meshes": [self.mesh(mesh) for mesh in bodies.meshes],
@@ -230,7 +231,9 @@ class _Writer:
             "start": start,
             "end": start if bodies.end is bodies.start else self.poses(bodies.end),
             "worlds": bodies.worlds,
-        }
+            "spins": None if bodies.spins is None
+            else [self.array(getattr(bodies.spins, name)) for name in SPINS],
+        }  # fmt: skip
 
     def mesh(self, mesh: Mesh) -> int:
         if id(mesh) not in self._known:
@@ -287,7 +290,9 @@ class _Reader:
             still = end is start
             start = start[rows]
             end, shape = start if still else end[rows], shape.reshape(worlds)
-        return Bodies([self.mesh(k) for k in of["meshes"]], shape, start, end)
+        bodies = Bodies([self.mesh(k) for k in of["meshes"]], shape, start, end)
+        spins = of.get("spins")
+        return bodies if spins is None else with_spins(bodies, Spins(*(self.array(name) for name in spins)))
 
     def recording(self, of: dict[str, Any]) -> Recording:
         poses = self.poses(of["poses"])

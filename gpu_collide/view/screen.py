@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.reference.narrow_phase._tables import tables_of
+from gpu_collide.reference.narrow_phase.body_motion import body_of, motion_of_pair
 from gpu_collide.reference.narrow_phase.s01_screw import Screw, pose_arrays, screw_of_pair
 from gpu_collide.reference.narrow_phase.s02_facing import (
     azimuth_from,
@@ -169,16 +170,30 @@ def screw_of(bodies: Bodies, pair: Sequence[int]) -> Any:
     ValueError
         If a pose is invalid.
     """
+    _check_poses(bodies, pair)
     a, b = pair
     meshes = [bodies.meshes[bodies.shape[i]] for i in (a, b)]
     poses = []
     for i, when in ((a, bodies.start), (a, bodies.end), (b, bodies.start), (b, bodies.end)):
-        position, quat, valid = pose_arrays(when[i : i + 1])
-        if not valid[0]:
-            name = "start" if when is bodies.start else "end"
-            raise ValueError(f"pair ({a}, {b}): the {name} pose of body {i} is not finite, or no rotation")
+        position, quat, _ = pose_arrays(when[i : i + 1])
         poses.append((position[0], quat[0]))
     return screw_of_pair(*meshes, *poses)
+
+
+def own_motion_of(bodies: Bodies, pair: Sequence[int]) -> Any:
+    """The motions of a pair of which each body has its own, `BodyMotion`; otherwise as `screw_of`."""
+    _check_poses(bodies, pair)
+    meshes = [bodies.meshes[bodies.shape[i]] for i in pair]
+    return motion_of_pair(*meshes, *(body_of(bodies, i) for i in pair))
+
+
+def _check_poses(bodies: Bodies, pair: Sequence[int]) -> None:
+    for i in pair:
+        for name in ("start", "end"):
+            if not getattr(bodies, name).valid[i]:
+                raise ValueError(
+                    f"pair {tuple(map(int, pair))}: the {name} pose of body {i} is not finite, or no rotation"
+                )
 
 
 def on_screen(screw: Any, points: Array, psi: Array) -> Array:

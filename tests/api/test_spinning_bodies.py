@@ -141,7 +141,6 @@ def test_what_takes_poses_alone_refuses_them():
     for ask, name in (
         (lambda: gc.sweep.rays([[-2.0, 0, 0]], [[9.0, 0, 0]], bodies), "obstacles"),
         (lambda: gc.pluecker.move(bodies, gc.Bodies(BOX, None, TWO, TWO)), "movers"),
-        (lambda: gc.baselines.bisection(bodies, [[0, 1]]), "bodies"),
     ):
         with pytest.raises(ValueError, match=f"{name}: expected bodies that move from pose to pose"):
             ask()

@@ -153,4 +153,21 @@ def make(seed):
     options = options_of(rng)
     if rules:  # hundreds of pairs: rows of slivers take a tenth of a second for each, which is no hang
         options = {k: v for k, v in options.items() if k not in ("refine", "candidates", "resolution")}
-    return Scene(name, bodies, pairs, rules, options)
+    return on_their_own(seed, Scene(name, bodies, pairs, rules, options))
+
+
+def on_their_own(seed, scene):
+    """Of some seeds, drawn apart so that scenes of the others stay: bodies on motions of their own."""
+    rng = generator(seed, 36)
+    if rng.random() > 0.2:
+        return scene
+    bodies, n = scene.bodies, len(scene.bodies)
+    name, options = f"{scene.name} own", {**scene.options, "motion": "body"}
+    if options.get("candidates") == "raster" or "refine" in options:
+        options = {k: v for k, v in options.items() if k not in ("refine", "candidates", "resolution")}
+    if rng.random() < 0.4 and bodies.worlds is None:
+        with np.errstate(all="ignore"):
+            way = bodies.end.position - bodies.start.position
+            turn = rng.normal(size=(n, 3)) * 10.0 ** rng.uniform(-9, 1.5, (n, 1)) * rng.integers(0, 2, (n, 1))
+            bodies, name = bodies.spinning(bodies.start, way, turn), f"{scene.name} spinning"
+    return Scene(name, bodies, scene.pairs, scene.rules, options)

@@ -238,3 +238,30 @@ def test_names_raise_the_version_of_the_file(tmp_path):
             with np.load(tmp_path / "c.npz") as file:
                 assert file["format_version"] == version
             assert type(result).load(tmp_path / "c.npz").parts == result.parts
+
+
+def test_bodies_that_spin_come_back_to_the_bit(tmp_path):
+    """With the page that they had: some by two poses, some by velocities; whole turns are no rest."""
+    start = gc.Poses.from_quat_wxyz([[0, 0, 0], [1.2, 0.1, 0.2], [3, 0, 0], [5, 0, 0]], [UP] * 4)
+    spun = gc.Bodies.from_velocities(
+        gc.shapes.box(),
+        None,
+        start[1:],
+        [-0.4, 0, 0],
+        [[1, 2, 3], [0, 0, 2 * np.pi], [0, 0, 0]],
+        center=[0.1, 0, 0],
+    )
+    bodies = gc.Bodies.concatenate([gc.Bodies(gc.shapes.box(), None, start[:1], start[:1]), spun])
+    found = gc.collide(bodies, motion="body", backend="cpu")
+    assert len(found) > 0
+    gc.view.save_result(found, bodies, tmp_path / "kept.npz")
+    again, among, _ = gc.view.load_result(tmp_path / "kept.npz")
+    assert again.info["motion"] == "body"
+    for name in ("kind", "displacement", "rotation", "center"):
+        np.testing.assert_array_equal(getattr(among.spins, name), getattr(bodies.spins, name))
+    for name, of in (("given", (found, bodies)), ("kept", (again, among))):
+        gc.view.page(*of, tmp_path / f"{name}.html")
+    assert (tmp_path / "kept.html").read_bytes() == (tmp_path / "given.html").read_bytes()
+    screws = gc.Bodies(bodies.meshes, bodies.shape, bodies.start, bodies.end)
+    with pytest.raises(ValueError, match="motion: expected 'body' for bodies that spin"):
+        gc.view.page(gc.collide(screws, backend="cpu"), bodies, tmp_path / "other.html")

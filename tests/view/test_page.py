@@ -298,3 +298,28 @@ def test_b_meets_a_where_the_contact_is(batch):
         a, b = contacts.pairs[c["pair"]].tolist()
         on_a = bodies.start[a : a + 1].toward(bodies.end[a : a + 1], c["time"]).apply(c["local_a"])
         np.testing.assert_allclose(on_a[0], c["position"], atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", ["screws", "spins"])
+def test_bodies_on_their_own_motions(kind, tmp_path):
+    """No body is drawn by the screw of its pair, and the page has what it needs of those that spin."""
+    bodies, pairs = random_impacts(gc.shapes.car(), gc.shapes.car(), 20, seed=4)
+    if kind == "spins":
+        way = bodies.end.position - bodies.start.position
+        bodies = bodies.spinning(bodies.start, way, [0, 1, 9], center=[0.1, 0, 0])
+    contacts = gc.collide(bodies, pairs, motion="body", backend="cpu")
+    for world in (None, np.zeros(len(bodies), int)):
+        gc.view.page(contacts, bodies, tmp_path / "page.html", world=world)
+        head, data = read_page(tmp_path / "page.html")
+        assert head["own"] and "its own motion" in head["note"]
+        numbers = data["number"][: len(data["moving_mesh"])]
+        spins = bodies.spins
+        if spins is None:
+            assert not len(data["spins"])
+            continue
+        assert data["spins"].tolist() == [1] * len(numbers)
+        rows = np.concatenate([spins.displacement, spins.rotation, spins.center], axis=1)[numbers]
+        np.testing.assert_array_equal(data["spin"].reshape(-1, 9), rows)
+    screws = gc.Bodies(bodies.meshes, bodies.shape, bodies.start, bodies.end)
+    gc.view.page(gc.collide(screws, pairs, backend="cpu"), screws, tmp_path / "page.html")
+    assert not read_page(tmp_path / "page.html")[0]["own"]

@@ -9,7 +9,7 @@ import numpy as np
 from gpu_collide.bodies.bodies import all_valid
 from gpu_collide.bodies.poses import UNIT_TOLERANCE
 
-__all__ = ["NAMES", "PoseBuffers", "bind_poses", "pose_arrays", "spin_buffers", "take_given"]
+__all__ = ["NAMES", "PoseBuffers", "bind_poses", "pose_arrays", "spin_buffers", "spins_of", "take_given"]
 
 
 #: Of positions and turns, as kernels call them.
@@ -58,6 +58,15 @@ def spin_buffers(run, spins, rows=slice(None)):
         "spins_in": run.to_device(spins.kind[rows], np.uint8),
         "spin_in": run.to_device(each[rows], run.real),
     }  # fmt: skip
+
+
+def spins_of(run, bodies, pairs, bound):
+    """`spin_buffers` of bodies that were bound to `bound` for `pairs`; none if no body was made of
+    velocities."""
+    if bodies.spins is None:
+        return {}
+    # in single precision each pair has bodies of its own
+    return spin_buffers(run, bodies.spins, slice(None) if bound.origin is None else pairs.reshape(-1))
 
 
 def take_given(run, bodies, into=None):

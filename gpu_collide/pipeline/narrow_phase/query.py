@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_collide.pipeline.launch.poses import bind_poses, spin_buffers
+from gpu_collide.pipeline.launch.poses import bind_poses, spins_of
 from gpu_collide.pipeline.mesh_tables.tables import tables_for
 from gpu_collide.pipeline.narrow_phase import device_batches, scratch
 from gpu_collide.pipeline.narrow_phase.assemble import Assembler
@@ -111,10 +111,7 @@ def _block(
     """All stages for a block of pairs, one launch after the other, in pieces that fit the memory limit."""
     run, prepared = query.run, query.prepared
     bound = bind_poses(run, bodies, pairs, prepared.placed)
-    spins: dict[str, Any] = {}
-    if bodies.spins is not None:  # in single precision each pair has bodies of its own
-        rows = slice(None) if bound.origin is None else pairs.reshape(-1)
-        spins = spin_buffers(run, bodies.spins, rows)
+    spins = spins_of(run, bodies, pairs, bound)
     done, shapes, plan = found.add_block(pairs, bound.origin), bodies.shape[pairs], prepared.plan
     near: Any = np.cumsum(near_pairs(plan.near, shapes)) if plan.any_near else None
     most_near = max(1, run.room.fits(NEAR_BYTES))

@@ -17,7 +17,7 @@ from gpu_collide.reference.narrow_phase import (
     s08_contacts,
     s09_overlap,
 )
-from gpu_collide.reference.narrow_phase._one_screw import is_one_screw
+from gpu_collide.reference.narrow_phase._one_screw import motions_of_pair
 from gpu_collide.reference.narrow_phase._tables import tables_of
 from gpu_collide.reference.narrow_phase.s01_screw import ScrewMotion, screw_motion
 from gpu_collide.results.contacts import Contacts, Status
@@ -72,7 +72,7 @@ def collide_reference(bodies, pairs, options, progress=None):
         screw = s01_screw.screw_of_pair(
             mesh_a, mesh_b, (p0[ia], q0[ia]), (p1[ia], q1[ia]), (p0[ib], q0[ib]), (p1[ib], q1[ib])
         )
-        motion, world = _motion_of_pair(screw, bodies, ia, ib, options.motion)
+        motion, world = motions_of_pair(screw, bodies, ia, ib, options.motion)
         if not motion.in_range:
             if bounds is None:
                 from gpu_collide.reference.broad_phase.b01_bounds import bounds_of
@@ -122,19 +122,6 @@ def collide_reference(bodies, pairs, options, progress=None):
             tolerances=dict(touch=s07_solve.TOUCH, facing=s07_solve.FACING, parallel=s07_solve.PARALLEL),
         ),
     )
-
-
-def _motion_of_pair(screw, bodies, ia, ib, motion):
-    """The motion of a pair, and the one that A has in the world: the relative screw, or that of both bodies
-    where it is another."""
-    if motion == "relative":
-        return screw, screw
-    own = body_motion.motion_of_pair(
-        *(bodies.meshes[bodies.shape[k]] for k in (ia, ib)),
-        *(body_motion.body_of(bodies, k) for k in (ia, ib)),
-    )
-    spins = bodies.spins is not None and bodies.spins.spinning[ia]
-    return (screw, own if spins else screw) if is_one_screw(own, screw) else (own, own)
 
 
 def _resolved(motion, a, b, options, timings):

@@ -27,6 +27,7 @@ half a turn two screws fit, and which the bodies are on is the bound's to say.
 import numpy as np
 
 from gpu_collide.bodies.quaternion import cross
+from gpu_collide.reference.narrow_phase import body_motion
 from gpu_collide.reference.narrow_phase._quaternion import HALF_TURN
 from gpu_collide.reference.narrow_phase.body_motion import back
 from gpu_collide.reference.narrow_phase.s01_screw import length_of, times
@@ -35,6 +36,19 @@ from gpu_collide.reference.narrow_phase.s01_screw import length_of, times
 NEAR_HALF_TURN = 1e6 * HALF_TURN
 # How far ``w`` may be off the axis of a screw by the rounding of its projection: four roundings.
 OFF_AXIS = 1e-15
+
+
+def motions_of_pair(screw, bodies, ia, ib, motion):
+    """The motion of a pair, and the one that A has in the world: the relative screw, or that of both bodies
+    where it is another."""
+    if motion == "relative":
+        return screw, screw
+    own = body_motion.motion_of_pair(
+        *(bodies.meshes[bodies.shape[k]] for k in (ia, ib)),
+        *(body_motion.body_of(bodies, k) for k in (ia, ib)),
+    )
+    spins = bodies.spins is not None and bodies.spins.spinning[ia]
+    return (screw, own if spins else screw) if is_one_screw(own, screw) else (own, own)
 
 
 def is_one_screw(motion, screw):

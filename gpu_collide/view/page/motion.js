@@ -50,6 +50,16 @@ function alongScrew(start, end, share, own = true) {
   return [...at, ...multiply([Math.cos(part), ...times(axis, Math.sin(part))], first)];
 }
 
+// The pose at a share of a step of a body that goes straight on and spins: `spin` has its way, its turn (an axis as
+// long as the angle) and its reference point in body coordinates, nine numbers; Spins.poses_at is the same formula.
+function alongSpin(start, spin, share) {
+  const [way, turned, center] = [0, 3, 6].map(k => spin.slice(k, k + 3));
+  const half = 0.5 * share * norm(turned), first = turn(start);
+  const now = multiply([Math.cos(half), ...times(unit(turned), Math.sin(half))], first);
+  const arm = plus(rotate(first, center), rotate(now, center), -1);
+  return [...plus(plus(place(start), way, share), arm), ...now];
+}
+
 // Column-major 4 x 4 matrix of a pose with a scale for each axis.
 function matrixOf(pose, scale) {
   const q = turn(pose), m = new Float32Array(16);

@@ -57,7 +57,7 @@ class Scene {
     return Array.from(this.data.moving_pose.subarray(at, at + 7));
   }
 
-  // Pose of a body by its own screw motion; null where it has none.
+  // Pose of a body by its own motion, a screw or a spin; null where it has none.
   pose(body, time) {
     if (body >= this.moving) return this.frame(body, 0);
     const t = Math.min(time, this.data.stop[body]), k = this.step(t);
@@ -67,10 +67,12 @@ class Scene {
     const end = this.frame(body, k + 1);
     if (Number.isNaN(end[0])) return start;
     const share = (t - this.data.times[k]) / (this.data.times[k + 1] - this.data.times[k]);
-    return alongScrew(start, end, Math.min(Math.max(share, 0), 1));
+    const part = Math.min(Math.max(share, 0), 1);
+    const spin = this.data.spin.subarray(9 * body, 9 * body + 9);
+    return spin.length && this.data.spins[body] ? alongSpin(start, Array.from(spin), part) : alongScrew(start, end, part);
   }
 
-  // B moves along the screw relative to A, as contacts are found: A by its own, B with A.
+  // B moves along the screw relative to A, as contacts are found unless each body has its own motion: A by its own, B with A.
   poseSeenBy(a, b, time) {
     const k = this.step(time), share = (time - this.data.times[k]) / (this.data.times[k + 1] - this.data.times[k]);
     const [a0, b0, a1, b1] = [this.frame(a, k), this.frame(b, k), this.frame(a, k + 1), this.frame(b, k + 1)];
@@ -81,6 +83,7 @@ class Scene {
 
   // Where a body is drawn.
   shown(body, time) {
+    if (this.own) return this.pose(body, time);
     if (this.pairs && body === this.bodies[1]) return this.poseSeenBy(this.bodies[0], body, time);
     const c = this.pinned;
     if (c !== null && body === this.data.contact_b[c] && body < this.moving) {

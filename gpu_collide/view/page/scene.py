@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import as_numpy
+from gpu_collide.bodies.rules import still_bodies
 from gpu_collide.results.tables import columns_of
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.bodies.poses import Poses
+    from gpu_collide.bodies.spins import Spins
     from gpu_collide.geometry.mesh.mesh import Mesh
     from gpu_collide.results.result import Result
 
@@ -31,10 +33,8 @@ def poses_of(poses: Poses) -> Array:
 
 
 def stands_still(bodies: Bodies) -> Array:
-    """(n,) bool: which end where they start."""
-    here, there = poses_of(bodies.start), poses_of(bodies.end)
-    turned = (here[:, 3:] != there[:, 3:]).any(axis=1) & (here[:, 3:] != -there[:, 3:]).any(axis=1)
-    return (here[:, :3] == there[:, :3]).all(axis=1) & ~turned
+    """(n,) bool: which do not move."""
+    return still_bodies(bodies) & bodies.valid
 
 
 @dataclass
@@ -58,6 +58,8 @@ class Cast:
         Steps in which it stays, since its motion is not known.
     names : dict
         Of some bodies by position here; others are told by number.
+    spins : Spins or None
+        Of the moving ones, in a scene of one step: how those move that do not go along a screw.
     """
 
     meshes: Sequence[Mesh]
@@ -70,6 +72,7 @@ class Cast:
     stop: Array | None = None
     hold: Array | None = None
     names: dict[int, str] = field(default_factory=dict)
+    spins: Spins | None = None
 
     def __post_init__(self) -> None:
         frames, moving = self.moving_pose.shape[:2]
@@ -154,6 +157,8 @@ class PageScene:
         Each group is a pair, and B moves as A sees it.
     clock : str
         What times are shares of, if they have no unit.
+    own : bool
+        Each body is drawn on its own motion, also where a contact is told.
     """
 
     title: str
@@ -169,6 +174,7 @@ class PageScene:
     speed: tuple[str, str] = ("approach", "speed along the normal, length per step")
     pairs: bool = False
     clock: str = "of the step"
+    own: bool = False
 
 
 def fields_of(result: Result, rows: Array, table: str | None = None) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import as_int_array, how_many
+from gpu_collide.bodies.bodies import check_motion
 from gpu_collide.view.page.scene import Cast, Events, PageScene, fields_of, poses_of, stands_still
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["scene_of_pairs", "scene_of_recording", "scene_of_worlds"]
 
 ON_SCREW = "Bodies move along their screw motions."
+ON_OWN = "Each body moves by its own motion."
 
 
 def _shown(wanted: Array, most: int, what: str) -> tuple[Array, str]:
@@ -34,6 +36,7 @@ def scene_of_pairs(contacts: Contacts, bodies: Bodies, most: int) -> PageScene:
     """Each pair a group of its own, in which B moves as A sees it."""
     if contacts.pairs is None:
         raise ValueError("result: expected contacts that know the bodies of their pairs; ask anew")
+    own = _own(contacts, bodies)
     _check_bodies(contacts.pairs, len(bodies))
     counts = np.diff(contacts.contact_start)
     with_contacts = np.flatnonzero(counts) if counts.any() else np.arange(len(counts))
@@ -42,7 +45,7 @@ def scene_of_pairs(contacts: Contacts, bodies: Bodies, most: int) -> PageScene:
     who = pairs.reshape(-1)
     poses = np.stack([poses_of(when)[who] for when in (bodies.start, bodies.end)])
     names = {k: "AB"[k % 2] for k in range(len(who))}
-    cast = Cast(bodies.meshes, bodies.shape[who], poses, who, names=names)
+    cast = Cast(bodies.meshes, bodies.shape[who], poses, who, names=names, spins=_spins(bodies, who))
     position = np.full(len(counts), -1)
     position[chosen] = np.arange(len(chosen))
     group = position[contacts.pair]
@@ -58,10 +61,10 @@ def scene_of_pairs(contacts: Contacts, bodies: Bodies, most: int) -> PageScene:
     ]
     return PageScene(
         f"{_many(contacts.n_pairs, 'pair')}, {_many(len(contacts), 'contact')}",
-        f"A moves along its screw motion, B along the one relative to A.{left_out}",
+        (ON_OWN if own else "A moves along its screw motion, B along the one relative to A.") + left_out,
         cast, events, np.array([0.0, 1.0]), titles or ["nothing"],
         [np.array([2 * k, 2 * k + 1]) for k in range(len(chosen))] or [np.zeros(0, int)],
-        np.tile([0, 1], (max(len(chosen), 1), 1)), pairs=True,
+        np.tile([0, 1], (max(len(chosen), 1), 1)), pairs=True, own=own,
     )  # fmt: skip
 
 
@@ -70,6 +73,7 @@ def scene_of_worlds(contacts: Contacts, bodies: Bodies, world: Any, most: int) -
     world = as_int_array(world, "world", shape=(len(bodies),), low=-1)
     if contacts.pairs is None:
         raise ValueError("result: expected contacts that know the bodies of their pairs; ask anew")
+    own = _own(contacts, bodies)
     _check_bodies(contacts.pairs, len(bodies))
     of_pair = world[contacts.pairs]
     of_contact = np.where(of_pair[:, 0] >= 0, of_pair[:, 0], of_pair[:, 1])[contacts.pair]
@@ -89,6 +93,7 @@ def scene_of_worlds(contacts: Contacts, bodies: Bodies, world: Any, most: int) -
         order,
         bodies.shape[others],
         poses_of(bodies.start)[others],
+        spins=_spins(bodies, movers),
     )
     rows = np.flatnonzero(np.isin(of_contact, chosen))
     a, b = position[contacts.pairs[contacts.pair[rows]]].T
@@ -102,9 +107,9 @@ def scene_of_worlds(contacts: Contacts, bodies: Bodies, world: Any, most: int) -
     inside = [position[order[(world[order] == w) | (world[order] < 0)]] for w in chosen]
     return PageScene(
         f"{_many(len(there), 'world')}, {_many(len(contacts), 'contact')}",
-        f"{ON_SCREW} At a contact that is chosen, B is where A sees it.{left_out}",
+        (ON_OWN if own else f"{ON_SCREW} At a contact that is chosen, B is where A sees it.") + left_out,
         cast, events, np.array([0.0, 1.0]), titles or ["nothing"], inside or [np.arange(len(order))],
-        np.tile([0, 1], (max(len(chosen), 1), 1)),
+        np.tile([0, 1], (max(len(chosen), 1), 1)), own=own,
     )  # fmt: skip
 
 
@@ -156,7 +161,20 @@ def scene_of_recording(found: TrajectoryContacts, recording: Recording) -> PageS
         cast, events, recording.times, titles, [np.arange(total)] * len(races),
         np.array([[first, max(stop - 1, first)] for first, stop in races]), unit="s", what="encounters",
         speed=("hardest", "hardest approach along the normal, length per second"),
+        own=found.info.get("motion") == "body",
     )  # fmt: skip
+
+
+def _own(contacts: Contacts, bodies: Bodies) -> bool:
+    """Does each body of the result move by its own motion? Complains of bodies that cannot be its."""
+    motion = contacts.info.get("motion", "relative")
+    check_motion(bodies, motion)
+    return motion == "body"
+
+
+def _spins(bodies: Bodies, rows: Array) -> Any:
+    """`Spins` of some bodies, None if none of them spins."""
+    return None if bodies.spins is None else bodies.spins.of(rows)
 
 
 def _many(count: int, one: str, several: str | None = None) -> str:

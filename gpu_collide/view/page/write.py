@@ -15,6 +15,7 @@ import numpy as np
 
 from gpu_collide._calls import renamed
 from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.spins import Spins
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.trajectories import as_static
 from gpu_collide.recordings.recording import Recording
@@ -110,8 +111,9 @@ def page(
 
     Notes
     -----
-    Each body moves along its own screw motion, as A does in `Contacts`. Of a pair, and of the bodies of a
-    contact that is chosen, B moves along the screw relative to A, so that the two touch where the contact is.
+    Each body moves by its own motion, as A does in `Contacts`. Unless the result was asked for with
+    ``motion="body"``, B of a pair, and of the bodies of a contact that is chosen, moves along the screw
+    relative to A, so that the two touch where the contact is.
     """
     name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
     if name is None:
@@ -236,6 +238,9 @@ def _html(scene: PageScene, up: int) -> str:
     packed.add("scale", cast.scale, "f4")
     packed.add("stop", cast.stop, "f8")
     packed.add("hold", cast.hold, "u1")
+    spins = Spins.none(0) if cast.spins is None else cast.spins
+    packed.add("spins", spins.kind, "u1")
+    packed.add("spin", np.concatenate([spins.displacement, spins.rotation, spins.center], axis=1), "f8")
     sizes = [len(bodies) for bodies in scene.group_bodies]
     packed.add("group_start", np.concatenate([[0], np.cumsum(sizes)]), "i4")
     packed.add("group_bodies", np.concatenate(scene.group_bodies), "i4")
@@ -250,7 +255,7 @@ def _html(scene: PageScene, up: int) -> str:
                  for pose, k in zip(cast.still_pose, cast.still_mesh, strict=True)), default=0.0)  # fmt: skip
     head = {
         "title": scene.title, "note": scene.note, "unit": scene.unit, "clock": scene.clock,
-        "what": scene.what, "up": up, "pairs": scene.pairs, "groups": scene.groups,
+        "what": scene.what, "up": up, "pairs": scene.pairs, "own": scene.own, "groups": scene.groups,
         "names": cast.names, "labels": events.labels, "origin": origin.tolist(),
         "reach": float(reach), "meshes": meshes,
         "fields": [_add_field(packed, k, about, len(events.time)) for k, about in enumerate(events.fields)],
