@@ -79,6 +79,45 @@ def screw_motion():
     return figure
 
 
+def own_motions():
+    """Two cars on arcs: their own motions collide, the screw of their relative poses passes by."""
+    place = np.array([[-2.1, -0.2, 0], [3.1, -9.9, 0]]), np.array([[10.8, -6.0, 0], [0.9, -0.4, 0]])
+    yaw = np.radians([-69.4, 72.8]), np.radians([20.6, 132.8])
+    start, end = (
+        gc.Poses.from_quat_wxyz(p, np.stack([np.cos(y / 2), 0 * y, 0 * y, np.sin(y / 2)], 1))
+        for p, y in zip(place, yaw, strict=True)
+    )
+    bodies = gc.Bodies(gc.shapes.box((4.4, 1.8, 1.4)), None, start, end)
+    toi = float(gc.collide(bodies, [[0, 1]], motion="body").toi[0])
+    assert not np.isfinite(gc.collide(bodies, [[0, 1]]).toi[0]), "one screw has to miss"
+    corners, screw = bodies.meshes[0].vertices, screw_of(bodies, (0, 1))
+    times = np.linspace(0, 1, 80)
+    moves = [bodies.poses_at(t) for t in times]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 4.0), layout="constrained")
+    for body, color in enumerate((COLOR_A, COLOR_B)):
+        left.plot(*np.stack([m.position[body] for m in moves])[:, :2].T, color=color, lw=1.0)
+        for t, alpha in ((0.0, 0.4), (toi, 1.0), (1.0, 0.4)):
+            from_above(left, bodies.poses_at(t)[body].apply(corners), color, lw=1.4, alpha=alpha)
+    left.set(title=f"each car on its own arc: they collide at {toi:.2f} of the step", aspect="equal")
+    from_above(right, corners, COLOR_A, lw=1.4)
+    seen = [m[0].inverse().apply(m[1].apply(corners)) for m in moves]
+    true = np.stack([p.mean(axis=0) for p in seen])
+    one = np.stack([place_b(screw, corners, t).mean(axis=0) for t in times])
+    right.plot(*true[:, :2].T, color=COLOR_B, lw=1.0, label="B, as it moves")
+    right.plot(*one[:, :2].T, color=COLOR_INK, lw=1.0, ls="--", label="B, on one screw")
+    at = bodies.poses_at(toi)
+    from_above(right, at[0].inverse().apply(at[1].apply(corners)), COLOR_B, lw=1.4)
+    from_above(right, place_b(screw, corners, toi), COLOR_INK, lw=1.2, ls="--")
+    for t in (0.0, 1.0):
+        from_above(right, place_b(screw, corners, t), COLOR_B, lw=1.4, alpha=0.4)
+    right.set(title="as A sees it: the relative screw passes by", aspect="equal")
+    right.legend(frameon=False, fontsize=8, loc="best")
+    for axes in (left, right):
+        axes.autoscale_view()
+        axes.set_axis_off()
+    return figure
+
+
 def screen():
     """Two points that meet share a place on the screen: from above along the axis, and the screen itself."""
     bodies = pair([2.0, -1.6, 0.1], [0.3, 0.7, 0.2], [np.cos(0.6), 0.1, 0, np.sin(0.6)])
@@ -278,8 +317,8 @@ def sweeps():
 
 
 FIGURES = {
-    "screw_motion": screw_motion, "screen": screen, "doubling": doubling, "properness": properness,
-    "exact_and_raster": exact_and_raster, "pluecker": pluecker, "sweeps": sweeps,
+    "screw_motion": screw_motion, "own_motions": own_motions, "screen": screen, "doubling": doubling,
+    "properness": properness, "exact_and_raster": exact_and_raster, "pluecker": pluecker, "sweeps": sweeps,
 }  # fmt: skip
 
 

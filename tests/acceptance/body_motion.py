@@ -18,7 +18,7 @@ from tests.acceptance.body_motion_runs import answer, chord_off, run, same_bits,
 from tests.oracle import body_motion as bm
 from tests.oracle.body_motion_families import FAMILIES
 from tests.oracle.body_motion_verdicts import Verdict, judge_all, judge_first
-from tests.support.seeds import generator
+from tests.support import seeds
 
 SAME = ("one_still", "translating", "common_axis")
 
@@ -29,8 +29,8 @@ def of_family(name, pairs, seed, backend, every, batch=5000, motion="body"):
     for begin in range(0, pairs, batch):
         n = min(batch, pairs - begin)
         scene = FAMILIES[name]([seed, begin], n)
-        overlap, toi, _ = answer(run(scene, motion=motion, contacts="first", backend=backend))
-        judge_first(scene, overlap, toi, first)
+        overlap, toi, told = answer(run(scene, motion=motion, contacts="first", backend=backend))
+        judge_first(scene, overlap, toi, told, first)
         if begin < every:
             some = scene.take(np.arange(min(n, every - begin)))
             judge_all(some, answer(run(some, motion=motion, backend=backend))[2], all_)
@@ -53,7 +53,10 @@ def tell(title, v):
 def relative_table(names, pairs, seed, backend):
     print("One relative screw against the truth: first contacts")
     print(
-        "  family              touches  missed %  invented %  off by, median / most (length; speed of approach times time)  corners off"  # noqa: E501
+        "  off by: speed of approach times difference of times; corners: of B, seen from A, most in the step"
+    )
+    print(
+        "  family              touches  missed %  invented %    off, median / most    corners, median / most"
     )
     for name in names:
         scene = FAMILIES[name]([seed, 0], pairs)
@@ -64,14 +67,14 @@ def relative_table(names, pairs, seed, backend):
         touch, miss = first["status"] == bm.TOUCHES, first["status"] == bm.MISSES
         hit = np.isfinite(toi)
         both = touch & hit
-        off = np.abs(toi - first["time"])[both] * np.abs(first["approach"])[both]
-        corners = chord_off(scene, np.flatnonzero(touch))
-        if not touch.any():
+        off = np.abs(toi[both] - first["time"][both]) * np.abs(first["approach"][both])
+        if not both.any():
             continue
-        print(
-            f"  {name:18s} {touch.sum():8d}  {100 * (touch & ~hit).sum() / touch.sum():8.2f}  {100 * (miss & hit).sum() / touch.sum():10.2f}"  # noqa: E501
-            f"  {np.median(off) if len(off) else 0:10.2e} / {off.max(initial=0):8.2e}     {np.median(corners):8.2e} / {corners.max():8.2e}"  # noqa: E501
-        )
+        corners = chord_off(scene, np.flatnonzero(touch))
+        shares = (100 * x.sum() / touch.sum() for x in (touch & ~hit, miss & hit))
+        print(f"  {name:18s} {touch.sum():8d}  {next(shares):8.2f}  {next(shares):10.2f}", end="")
+        print(f"    {np.median(off):10.2e} / {off.max():8.2e}", end="")
+        print(f"     {np.median(corners):10.2e} / {corners.max():8.2e}")
 
 
 def overlapping_scenes(scene, group, toi, before):
@@ -102,12 +105,10 @@ def overlapping_scenes(scene, group, toi, before):
 
 
 def scenes_table(scenes, seed, backend):
-    print(
-        "Scenes of eight cubes: those in which a pair overlaps at the scene's first contact, less 1e-9 of a step"  # noqa: E501
-    )
+    print("Scenes of eight cubes in which a pair overlaps at the scene's first contact, less 1e-9 of a step")
     print("  motion     turn   scenes   by python-fcl     by the judge's own cut, deepest")
     for turn in (0.1, 0.35, 0.8, 1.6, 3.1):
-        scene, group = scene_of_cubes(generator(seed, int(10 * turn)), scenes, turn)
+        scene, group = scene_of_cubes(seeds.generator(seed, int(10 * turn)), scenes, turn)
         apart = bm.first_touches(scene)["status"]
         clear = np.ones(group.max() + 1, bool)
         clear[group[(apart == bm.OVERLAPS) | (apart == bm.TOUCHES_AT_START)]] = False
@@ -115,8 +116,9 @@ def scenes_table(scenes, seed, backend):
             toi = answer(run(scene, motion=motion, contacts="first", backend=backend))[1].copy()
             toi[~clear[group]] = np.inf
             live, bad, cut, worst = overlapping_scenes(scene, group, toi, 1e-9)
+            share = 100 * bad / max(live, 1)
             print(
-                f"  {motion:9s} {turn:5.2f} {live:8d} {bad:8d} {100 * bad / max(live, 1):5.1f} % {cut:8d} {worst:10.1e}",  # noqa: E501
+                f"  {motion:9s} {turn:5.2f} {live:8d} {bad:8d} {share:5.1f} % {cut:8d} {worst:10.1e}",
                 flush=True,
             )
 
@@ -142,9 +144,8 @@ def main():
         tell("first contacts", first)
         tell("all contacts", all_)
         if name in SAME:
-            print(
-                f"    differs from relative motion: {same_bits(FAMILIES[name]([a.seed, 0], min(a.pairs, 2000)), backend=a.backend)}"  # noqa: E501
-            )
+            some = FAMILIES[name]([a.seed, 0], min(a.pairs, 2000))
+            print(f"    differs from relative motion in: {same_bits(some, backend=a.backend)}")
         faults += first.faults() + all_.faults()
         sys.stdout.flush()
     if a.relative:

@@ -80,10 +80,9 @@ def in_pieces(scene, pieces, **options):
             matrix = np.zeros((n, 4, 4))
             matrix[:, :3, :3], matrix[:, :3, 3], matrix[:, 3, 3] = axes, place, 1
             ends.append(gc.Poses.from_matrix(matrix))
-        found = gc.collide(
-            gc.Bodies(meshes, scene.bodies["mesh"], *ends), scene.pairs[open_], contacts="first", check_start=False,  # noqa: E501
-            motion="relative", **options,
-        )  # fmt: skip
+        bodies = gc.Bodies(meshes, scene.bodies["mesh"], *ends)
+        asked = {"contacts": "first", "check_start": False, "motion": "relative", **options}
+        found = gc.collide(bodies, scene.pairs[open_], **asked)
         t = np.asarray(found.toi)
         toi[open_] = (k + t) / pieces
         open_ = open_[~np.isfinite(t)]
@@ -124,21 +123,22 @@ def _quat(axes):
     k = squares.argmax(1)
     anti = [m[:, 2, 1] - m[:, 1, 2], m[:, 0, 2] - m[:, 2, 0], m[:, 1, 0] - m[:, 0, 1]]
     both = [m[:, 0, 1] + m[:, 1, 0], m[:, 0, 2] + m[:, 2, 0], m[:, 1, 2] + m[:, 2, 1]]
-    s = squares
-    rows = np.stack(
-        [
-            np.stack((s[:, 0], anti[0], anti[1], anti[2]), 1), np.stack((anti[0], s[:, 1], both[0], both[1]), 1),  # noqa: E501
-            np.stack((anti[1], both[0], s[:, 2], both[2]), 1), np.stack((anti[2], both[1], both[2], s[:, 3]), 1),  # noqa: E501
-        ], 1,
-    )[np.arange(len(m)), k]  # fmt: skip
+    s = [squares[:, i] for i in range(4)]
+    table = [
+        [s[0], *anti],
+        [anti[0], s[1], both[0], both[1]],
+        [anti[1], both[0], s[2], both[2]],
+        [anti[2], both[1], both[2], s[3]],
+    ]
+    rows = np.array(table).transpose(2, 0, 1)[np.arange(len(m)), k]
     return rows / np.linalg.norm(rows, axis=1)[:, None]
 
 
 def same_bits(scene, **options):
     """Names of what differs between `motion="body"` and `motion="relative"`."""
     one, two = (run(scene, motion=m, **options) for m in ("body", "relative"))
-    names = ("status", "toi", "contact_start", "pair", "kind", "feature_a", "feature_b", "time", "position", "normal",  # noqa: E501
-             "properness", "local_a", "local_b", "normal_speed", "sustained", "time_end")  # fmt: skip
+    names = "status toi contact_start pair kind feature_a feature_b time position normal properness".split()
+    names += "local_a local_b normal_speed sustained time_end".split()
     return [
         k for k in names
         if np.asarray(getattr(one, k)).tobytes() != np.asarray(getattr(two, k)).tobytes()

@@ -154,12 +154,14 @@ static inline real bend_of(const State *s, vec local)
     return len(cross(s->omega, add(s->turning, cross(s->omega, turned(s->r, local)))));
 }
 
-static inline Actor actor_of(const Mesh *mesh, const Body *b)
+/* Places count from `origin`, so that those far from the world's cost no digits. */
+static inline Actor actor_of(const Mesh *mesh, const Body *b, vec origin)
 {
     Actor a = {0};
     vec ref = of(b->reference);
     a.mesh = mesh;
     a.motion = motion_of(b);
+    a.motion.p0 = sub(a.motion.p0, origin);
     State s = state_at(&a.motion, 0);
     int nv = mesh->vertices, ne = mesh->edges, nf = mesh->faces;
     a.vertex = malloc(sizeof(vec) * (nv + 2 * nf + ne));

@@ -18,6 +18,7 @@ typedef struct {
     const Actor *a, *b;
     real size, speed, tau;
     int pair, kind, fa, fb;
+    vec origin;
     Contact *out;
     long count, room;
     long pieces, most;
@@ -215,6 +216,7 @@ static Contact describe(const Search *s, real t)
         c.doubtful = corner->mesh->vertex_reflex[v];
     }
     c.normal_speed = (double)dot(n, flow);
+    x = add(x, s->origin);
     c.place[0] = (double)x.x, c.place[1] = (double)x.y, c.place[2] = (double)x.z;
     c.normal[0] = (double)n.x, c.normal[1] = (double)n.y, c.normal[2] = (double)n.z;
     return c;
@@ -361,7 +363,9 @@ long all_contacts(const Mesh *meshes, const Body *bodies, const int *pairs, int 
     s.there = malloc(KNOWN);
     for (int i = 0; i < count; i++) {
         const Body *x = bodies + pairs[2 * i], *y = bodies + pairs[2 * i + 1];
-        Actor a = actor_of(meshes + x->mesh, x), b = actor_of(meshes + y->mesh, y);
+        vec o = of(x->place);
+        Actor a = actor_of(meshes + x->mesh, x, o), b = actor_of(meshes + y->mesh, y, o);
+        s.origin = o;
         s.a = &a;
         s.b = &b;
         s.pair = i;
@@ -394,8 +398,10 @@ void described(const Mesh *meshes, const Body *bodies, const int *pairs, int cou
     for (int i = 0; i < count; i++) {
         const int *pair = pairs + 2 * rows[i].pair;
         const Body *x = bodies + pair[0], *y = bodies + pair[1];
-        Actor a = actor_of(meshes + x->mesh, x), b = actor_of(meshes + y->mesh, y);
+        vec o = of(x->place);
+        Actor a = actor_of(meshes + x->mesh, x, o), b = actor_of(meshes + y->mesh, y, o);
         Search s = {0};
+        s.origin = o;
         s.a = &a;
         s.b = &b;
         s.pair = rows[i].pair;

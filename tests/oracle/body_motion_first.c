@@ -163,7 +163,7 @@ static Near look(const Pair *p, int id, const State *sa, const State *sb)
     out.at = pa;
     out.next = 1e30L;
     if (out.gap <= 0) return out;
-    real doubt = 1e-17L * p->size * p->size / out.gap; /* of the normal, over the size */
+    real doubt = 1e-17L * p->size * (p->size + p->a->speed + p->b->speed) / out.gap; /* of the normal, over the size */
     real high[64], fast[64];
     for (int i = 0; i < na; i++) {
         vec x = placed(sa, a->vertex[ca[i]]);
@@ -261,7 +261,7 @@ static void first_of(const Pair *p, First *out, int most)
 {
     const Actor *a = p->a, *b = p->b;
     State sa = state_at(&a->motion, 0), sb = state_at(&b->motion, 0);
-    real enough = 1e-14L * p->size;
+    real enough = 1e-14L * p->size + 2e-17L * (a->speed + b->speed);
     out->size = p->size;
     out->speed = a->speed + b->speed;
     out->time = INFINITY;
@@ -347,7 +347,8 @@ void first_touches(const Mesh *meshes, const Body *bodies, const int *pairs, int
 {
     for (int i = 0; i < count; i++) {
         const Body *x = bodies + pairs[2 * i], *y = bodies + pairs[2 * i + 1];
-        Actor a = actor_of(meshes + x->mesh, x), b = actor_of(meshes + y->mesh, y);
+        vec o = of(x->place);
+        Actor a = actor_of(meshes + x->mesh, x, o), b = actor_of(meshes + y->mesh, y, o);
         real size = a.radius > b.radius ? a.radius : b.radius;
         const Mesh *ma = a.mesh, *mb = b.mesh;
         Pair p = {&a, &b, size, ma->vertices * mb->faces, ma->faces * mb->vertices, ma->edges * mb->edges};
@@ -364,7 +365,8 @@ void cuts(const Mesh *meshes, const Body *bodies, const int *pairs, const double
 {
     for (int i = 0; i < count; i++) {
         const Body *x = bodies + pairs[2 * i], *y = bodies + pairs[2 * i + 1];
-        Actor a = actor_of(meshes + x->mesh, x), b = actor_of(meshes + y->mesh, y);
+        vec o = of(x->place);
+        Actor a = actor_of(meshes + x->mesh, x, o), b = actor_of(meshes + y->mesh, y, o);
         Pair p = {&a, &b, 1, 0, 0, 0};
         out[i] = (double)cut_at(&p, times[i]);
         drop_actor(&a);

@@ -88,6 +88,45 @@ def thin(rng, n):
 
 
 @family
+def far(rng, n):
+    """A hundred to a million lengths from the origin, half of the pairs on a long way together."""
+    meshes = solids()
+    a, b = random_pairs(rng, n, meshes, 0.1, 3.1)
+    by = random_axis(rng, n) * (10.0 ** rng.uniform(2, 6, n))[:, None]
+    together = random_axis(rng, n) * (rng.uniform(0, 300, n) * (rng.random(n) < 0.5))[:, None]
+    for body in (a, b):
+        body["place"] += by
+        body["to"] += by + together
+    return paired("far", meshes, a, b)
+
+
+@family
+def slight(rng, n):
+    """Turns of 1e-12 to 1e-3, by poses or by velocities."""
+    meshes = solids()
+    rows = []
+    for _ in range(2):
+        body = roaming(rng, n, rng.integers(0, len(meshes), n), 0, 1, 5.0, rng.random() < 0.5)
+        axis, angle = random_axis(rng, n), 10.0 ** rng.uniform(-12, -3, n)
+        if body["spin"].any():
+            body["turn"][:, :3] = axis * angle[:, None]
+        else:
+            body["turn"] = unit4(quat_mul(turn_quat(axis, angle), body["quat"]))
+        rows.append(body)
+    return paired("slight", meshes, *aimed(rng, meshes, *rows))
+
+
+@family
+def fast(rng, n):
+    """Ways of a hundred to ten thousand lengths across each other, and turns."""
+    meshes = solids()
+    a, b = (roaming(rng, n, rng.integers(0, len(meshes), n), 0.1, 2.0) for _ in range(2))
+    for body in (a, b):
+        body["to"] = body["place"] + random_axis(rng, n) * (10.0 ** rng.uniform(2, 4, n))[:, None]
+    return paired("fast", meshes, *aimed(rng, meshes, a, b))
+
+
+@family
 def touching(rng, n):
     """Face on face, edge on face or corner on face at the start, then each on its own way."""
     meshes = [box((2, 2, 2))]

@@ -7,7 +7,7 @@ from tests.oracle.passages import wedge
 from tests.oracle.scenes_base import random_axis, random_quat, turn_quat, unit4
 from tests.oracle.shapes import box, car, hull_of, l_block, prism, sheet, torus
 from tests.oracle.solid import apply, quat_mul, rotation_matrix
-from tests.support.seeds import generator
+from tests.support import seeds
 
 FAMILIES = {}
 UP = np.array([0.0, 0, 1])
@@ -15,7 +15,7 @@ UP = np.array([0.0, 0, 1])
 
 def family(make):
     def seeded(seed, n):
-        return make(generator(seed, make.__name__.encode()), n)
+        return make(seeds.generator(seed, list(make.__name__.encode())), n)
 
     FAMILIES[make.__name__] = seeded
     return make

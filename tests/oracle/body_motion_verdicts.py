@@ -93,7 +93,7 @@ def speeds(scene):
     return each[scene.pairs].sum(1)
 
 
-def judge_first(scene, overlap, toi, verdict=None, min_properness=-0.1):
+def judge_first(scene, overlap, toi, told=None, verdict=None, min_properness=-0.1):
     """Times of impact and INITIAL_OVERLAP against first touches by distance; what grazes or touches at the
     start, by all contacts."""
     v = verdict or Verdict()
@@ -121,29 +121,29 @@ def judge_first(scene, overlap, toi, verdict=None, min_properness=-0.1):
         v.note("status: overlap not told", (status == bm.OVERLAPS) & ~overlap)
         v.note("status: overlap invented", (miss | touch) & overlap)
     rest = np.flatnonzero(~(miss | touch))
-    _rest(scene.take(rest), rest, toi[rest], v, min_properness)
+    _rest(scene, rest, toi[rest], told, v, min_properness)
     return v, first
 
 
-def _rest(scene, rows, toi, v, min_properness):
+def _rest(scene, rows, toi, told, v, min_properness):
     """Pairs whose first contact is a matter of facing: no later than a required contact, and itself not
     rejected."""
     if not len(rows):
         return
-    found = bm.all_contacts(scene)
-    state, _ = states(scene, found, min_properness)
+    found = bm.all_contacts(scene.take(rows))
+    state, _ = states(scene.take(rows), found, min_properness)
     due = np.full(len(rows), np.inf)
     required = state == REQUIRED
     np.minimum.at(due, found["pair"][required], found["time"][required])
     allowed = np.zeros(len(rows), bool)
-    usable = state >= UNDECIDED
-    with np.errstate(invalid="ignore"):
-        for p, lo, hi, flat in zip(
-            *(found[x][usable] for x in ("pair", "time", "time_end", "what")), strict=True
-        ):
-            slack = 1e-7 if flat == bm.ROOT else 1e-4
-            allowed[p] |= lo - slack <= toi[p] <= hi + slack
-        late = toi > due + 1e-7
+    usable = found[state >= UNDECIDED]
+    for p, lo, hi, what in usable[["pair", "time", "time_end", "what"]]:
+        slack = 1e-7 if what == bm.ROOT else 1e-4
+        allowed[p] |= lo - slack <= toi[p] <= hi + slack
+    if told is not None:
+        good = _together(scene, told, np.arange(len(told["time"])), min_properness) == 0
+        allowed |= np.isin(rows, told["pair"][good])
+    late = toi > due + 1e-7
     v.note("by all contacts", rows)
     v.note("missed: by all contacts", rows[late & ~np.isfinite(toi)])
     v.note("late: by all contacts", rows[late & np.isfinite(toi)])
@@ -214,7 +214,7 @@ def _places(scene, told, rows, v):
     size, speed = _sizes(scene)[pair], speeds(scene)[pair]
 
     def apart(x, y):
-        return np.abs(x - y).reshape(len(x), -1).max(1)
+        return np.abs(x - y).max(axis=tuple(range(1, x.ndim)), initial=0)
 
     off = {"place": apart(told["position"], there["place"]) / size}
     for k, name in enumerate(("local_a", "local_b")):
@@ -235,20 +235,28 @@ def _sizes(scene):
 
 
 def _unknown(scene, told, rows, v, min_properness):
-    """Contacts that no root explains: are the features together then, facing and proper within the
-    tolerances?"""
+    """Contacts that no root explains: are the features together then, facing and proper?"""
     if not len(rows):
         return
+    why = _together(scene, told, rows, min_properness)
+    for k, name in enumerate(("apart", "outside", "faces away", "improper"), 1):
+        v.note(f"invented: {name}", told["pair"][rows[why == k]])
+    v.note("told, touching", told["pair"][rows[why == 0]])
+
+
+def _together(scene, told, rows, min_properness):
+    """0 where features are together at a contact's time, face each other and are proper; else why not."""
     names = ("pair", "kind", "feature_a", "feature_b", "time")
     there, distance = bm.described(scene, *(np.asarray(told[k])[rows] for k in names))
     pair = there["pair"]
     size, speed = _sizes(scene)[pair], speeds(scene)[pair]
-    apart = np.abs(distance) > 1e-9 * (size + 1e-3 * speed) * np.maximum(there["sine"], 1e-9)
-    outside = there["inside"] < -1e-8 * size
-    away = there["facing"] < -1e-6 * speed
-    improper = there["properness"] < min_properness - 1e-6
-    v.note("invented: apart", pair[apart])
-    v.note("invented: outside", pair[~apart & outside])
-    v.note("invented: faces away", pair[~apart & ~outside & away])
-    v.note("invented: improper", pair[~apart & ~outside & ~away & improper])
-    v.note("told, touching", pair[~apart & ~outside & ~away & ~improper])
+    whys = (
+        np.abs(distance) > 1e-9 * (size + 1e-3 * speed) * np.maximum(there["sine"], 1e-9),
+        there["inside"] < -1e-8 * size,
+        there["facing"] < -1e-6 * speed,
+        there["properness"] < min_properness - 1e-6,
+    )
+    out = np.zeros(len(rows), int)
+    for k in (3, 2, 1, 0):
+        out[whys[k]] = k + 1
+    return out

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests.oracle import body_motion as bm
-from tests.oracle.body_motion import BODY, Motions
+from tests.oracle.body_motion import BODY
 from tests.oracle.body_motion_digits import precise_pose, precise_root
 from tests.oracle.body_motion_families import FAMILIES, bodies_of, paired, wheel
 from tests.oracle.body_motion_verdicts import REQUIRED, judge_all, judge_first, states
@@ -29,16 +29,15 @@ def spun(place, velocity, turn, shape=0, quat=IDENTITY):
 
 def test_two_cubes_that_turn_against_each_other():
     """By symmetry both reach the plane between them: (cos + sin)/2 of the turn is half the distance."""
-    apart = np.array([1.02, 1.1, 1.3, 1.41])
-    scene = Motions("", [box()], np.concatenate(
-        [np.concatenate((spun([0, 0, 0], [0, 0, 0], [0, 0, 1.5]), spun([d, 0, 0], [0, 0, 0], [0, 0, -1.5]))) for d in apart]  # noqa: E501
-    ), np.arange(8).reshape(-1, 2))  # fmt: skip
-    first = bm.first_touches(scene)
-    exact = (np.arcsin(apart / np.sqrt(2)) - np.pi / 4) / 1.5
-    assert (first["status"] == bm.TOUCHES).all()
-    assert np.abs(first["time"] - exact).max() < 1e-14  # worst 1e-15; the last is nearly a graze
-    assert (bm.first_touches(one(spun([0, 0, 0], [0, 0, 0], [0, 0, 1.5]), spun([1.415, 0, 0], [0, 0, 0], [0, 0, -1.5])))  # noqa: E501
-            ["status"] == bm.MISSES).all()  # fmt: skip
+    apart = np.array([1.02, 1.1, 1.3, 1.41, 1.415])
+    left, right = (
+        np.concatenate([spun([d, 0, 0], [0, 0, 0], [0, 0, turn]) for d in places])
+        for places, turn in ((0 * apart, 1.5), (apart, -1.5))
+    )
+    first = bm.first_touches(one(left, right))
+    exact = (np.arcsin(apart[:4] / np.sqrt(2)) - np.pi / 4) / 1.5
+    assert first["status"].tolist() == [bm.TOUCHES] * 4 + [bm.MISSES]
+    assert np.abs(first["time"][:4] - exact).max() < 1e-14  # worst 1e-15; the last is nearly a graze
 
 
 def test_the_same_by_two_poses_about_an_axis_elsewhere():

@@ -19,6 +19,8 @@ WAYS = {
     "single": (MESHES, {"precision": "single"}),
     "plane": (MESHES, {"tuning": gc.Tuning(filters=ALL)}),
     "report": (MESHES, {"report": True}),
+    "body": (MESHES, {"motion": "body"}),
+    "body near": (ROUND, {"motion": "body", "tuning": gc.Tuning(features="near")}),
     "all at once": (
         ROUND,
         {"tuning": gc.Tuning(features="near", filters=ALL), "precision": "single", "report": True},
@@ -39,7 +41,7 @@ def asked(way, n=24, seed=2):
     return made(position, quat, shape, meshes=meshes), (position, quat, shape), pairs, meshes, options
 
 
-@pytest.mark.parametrize("way", ways("near", "plane", "report"))  # single: in .ci/run
+@pytest.mark.parametrize("way", ways("near", "plane", "report", "body"))  # single: in .ci/run
 def test_no_upload_and_one_wait(cuda, way):
     here, given, pairs, meshes, options = asked(way)
     bodies, there = made(*given, cuda.asarray, meshes), cuda.asarray(pairs)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_collide.pipeline.narrow_phase import scratch
-from gpu_collide.pipeline.narrow_phase.executor import Span
+from gpu_collide.pipeline.narrow_phase.executor import Span, WorkList
 from gpu_collide.pipeline.narrow_phase.immediate import reads
 
 if TYPE_CHECKING:
@@ -42,20 +42,17 @@ def _executor_of(x: Executor, pieces: Entries) -> Executor:
     y.buffers = x.buffers | pieces.given
     y.buffers |= {f"{name}_out": columns[name] for name in ("screw", "state")}
     y.items = columns["items"]
+    y.todo = WorkList(columns["todo"], pieces.n, most)
     if reads(y):
         y.pairs = Span(pieces.n, pieces.n)
-        pair = x.run.backend.to_host(columns["piece"])[: pieces.n]
-        y.shapes = y.shapes[pair]
+        y.shapes = y.shapes[x.run.backend.to_host(columns["piece"])[: pieces.n]]
         y.todo = y.listed(np.arange(pieces.n, dtype=np.int32))
-    else:
-        numbers = x.run.backend.to_device(np.arange(most, dtype=np.int32))
-        y.todo = x.todo._replace(numbers=numbers, n=pieces.n, most=most)
     return y
 
 
 def settle_pairs(x: Executor, y: Executor) -> None:
     """s01_gather: that a piece overlaps, or is not resolved, goes to its pair."""
-    x.launch("s01_gather", y.pairs, y.buffers, settled_out=x.buffers["state_out"])
+    x.launch("s01_gather", y.todo, y.buffers, settled_out=x.buffers["state_out"])
     x.take_back(y)
 
 

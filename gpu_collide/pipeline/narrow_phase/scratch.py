@@ -89,6 +89,7 @@ PIECES = ListKind(
     "pieces",
     "n_pieces_out",
     {
+        "todo": (1, "int"),
         "piece": (1, "int"),
         "span": (2, "raster"),
         "pairs": (2, "int"),

@@ -147,23 +147,55 @@ GC_FN int gc_own_is_screw(const gc_own_motion *o)
     return o->angle < GC_R(3.1415926) && across <= GC_R(4.0) * GC_AXIAL * along;
 }
 
-/* Are both motions one screw as A sees them? Two bodies that do not turn, or one that stands beside one on a screw, are in any case; of
- * others the pads of the whole step are but rounding then. k: that screw */
-GC_FN int gc_bodies_commute(
+/* How far B's points are off the screw k at most, where each body is on its own motion all the step. The twist of one body in the other's
+ * changes at the rate K0 + t K1 - X x z at a place z, which vanishes where motions commute (reference/narrow_phase/_one_screw.py has the
+ * proof). World axes, lengths times shrink; u: from A's centre to B's half-way; t: the state there. */
+GC_LARGE gc_real gc_one_screw_off(
     const gc_bodies *b,
-    const gc_body_bounds *bound,
     const gc_own_motion *own_a,
     const gc_own_motion *own_b,
+    gc_vec u,
     const gc_body_state *t,
     const gc_screw *k)
 {
-    gc_screw whole = *k;
+    gc_vec ta = own_a->turn, tb = own_b->turn, wa = gc_scale(own_a->drift, b->shrink),
+           wb = gc_scale(own_b->drift, b->shrink);
+    gc_vec va = gc_add(wa, gc_scale(own_a->swing, b->shrink)), pb = gc_scale(own_b->swing, b->shrink), vb, k0, k1, at, flow;
+    gc_real fast = b->way + b->angle * b->radius_b + GC_MAX(b->angle_a, b->angle_b) * b->most, kappa, off, turn, q0, q1;
+    vb = gc_sub(gc_add(wb, pb), gc_cross(tb, u));
+    k0 = gc_sub(gc_cross(ta, wa), gc_cross(tb, wb));
+    k0 = gc_add(k0, gc_sub(gc_cross(tb, va), gc_cross(ta, vb)));
+    k1 = gc_sub(gc_cross(ta, gc_cross(tb, wb)), gc_cross(tb, gc_cross(ta, wa)));
+    kappa = gc_length(k0) + GC_R(0.5) * gc_length(k1)
+            + b->chi * (gc_length(u) + gc_length(wb) + gc_length(pb) + b->radius_b);
+    at = gc_rotate(k->ra, t->q);
+    at = gc_make(at.x + k->ta[0], at.y + k->ta[1], at.z + k->ta[2]);
+    flow = gc_rotate_back(k->ra, gc_make(k->w + k->theta * at.z, k->g, -(k->theta * at.x)));
+    off = gc_length(gc_sub(t->v, flow));
+    turn = gc_length(gc_sub(t->omega, gc_scale(gc_make(k->ra[3], k->ra[4], k->ra[5]), k->theta)));
+    q0 = kappa + turn * fast + k->theta * (off + turn * b->radius_b);
+    q1 = b->chi * fast + k->theta * (kappa + (turn + b->chi) * fast);
+    return GC_R(0.125) * q0 + GC_R(0.0208333333333333333) * q1;
+}
+
+/* Are both motions one screw as A sees them? Two bodies that do not turn, or one that stands beside one on a screw, are in any case; of
+ * others B's points stay by that screw to rounding then. k: it; u, t: as above */
+GC_FN int gc_bodies_commute(
+    const gc_bodies *b,
+    const gc_own_motion *own_a,
+    const gc_own_motion *own_b,
+    gc_vec u,
+    const gc_body_state *t,
+    const gc_screw *k)
+{
+    gc_real unit = b->size * (GC_R(1.0) + b->angle_a + b->angle_b);
     if (own_a->angle == GC_R(0.0) && own_b->angle == GC_R(0.0)) return 1;
     if (gc_own_stands(own_a) && gc_own_is_screw(own_b)) return 1;
     if (gc_own_stands(own_b) && gc_own_is_screw(own_a)) return 1;
     if (b->angle > GC_R(3.14159265358979)) return 0;
-    gc_piece_pads(b, bound, t, GC_R(1.0), &whole);
-    return whole.pad + whole.tilt * b->radius_b <= GC_ONE_SCREW * (b->size + b->way);
+    unit += b->shrink
+            * (gc_length(own_a->drift) + gc_length(own_a->swing) + gc_length(own_b->drift) + gc_length(own_b->swing));
+    return gc_one_screw_off(b, own_a, own_b, u, t, k) <= GC_ONE_SCREW * unit;
 }
 
 /* In how many pieces is the motion of a pair cut: none of them turns far, and the middle one strays little. t: half-way */

@@ -45,6 +45,7 @@ GC_KERNEL void s01_bodies(
     GC_GLOBAL gc_real *motion_out,     /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL int *settled_out,        /* (n_pairs,) GC_PAIR_* bits */
     GC_GLOBAL int *n_pieces_out,       /* (1,) may pass the capacity */
+    GC_GLOBAL int *todo_out,           /* (capacity,) number of the piece */
     GC_GLOBAL int *piece_out,          /* (capacity,) pair of each */
     GC_GLOBAL gc_raster *span_out,     /* (capacity, 2) when it begins and ends, s */
     GC_GLOBAL int *pairs_out,          /* (capacity, 2) its bodies */
@@ -60,6 +61,7 @@ GC_KERNEL void s01_bodies(
         GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a];
         GC_GLOBAL const gc_real *mb = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[b];
         gc_vec ca = gc_load_vec(ma + GC_MESH_REAL_centre, 0), cb = gc_load_vec(mb + GC_MESH_REAL_centre, 0), pa, pb, apart;
+        gc_vec half_apart;
         gc_quat qa0, qa1, qb0, qb1;
         gc_own_motion own_a, own_b;
         gc_relative r;
@@ -98,11 +100,11 @@ GC_KERNEL void s01_bodies(
         o.radius_b = k.radius_b;
         o.size = size;
         apart = gc_add(gc_sub(pb, pa), gc_sub(gc_quat_rotate(qb0, cb), gc_quat_rotate(qa0, ca)));
+        half_apart = gc_scale(gc_add(apart, gc_sub(own_b.to_half, own_a.to_half)), k.shrink);
         gc_bodies_make(&own_a, &own_b, apart, &o, &half_way);
         /* so written that it is also true of what overflowed to infinity or to no number at all */
         if (!(GC_MAX(way, o.way) <= GC_MAX_MOTION * size) || !(own <= GC_MAX_OWN_WAY)
-            || own > GC_MAX_OWN_SIZES * (size * k.scale)
-            || !(GC_MAX(o.angle_a, o.angle_b) <= GC_MOST_TURN)) {
+            || own > GC_MAX_OWN_SIZES * (size * k.scale) || !(GC_MAX(o.angle_a, o.angle_b) <= GC_MOST_TURN)) {
             if (spins_in[a] || spins_in[b]
                 || s01_sweeps_meet(ma, mb, start_position_in, start_quat_in, end_position_in, end_quat_in, a, b))
                 settled_out[i] = GC_PAIR_UNRESOLVED;
@@ -113,7 +115,7 @@ GC_KERNEL void s01_bodies(
         }
         gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, r.p0, r.p1, size, &k);
         bound = gc_bodies_bounds(&o);
-        one = gc_bodies_commute(&o, &bound, &own_a, &own_b, &half_way, &k);
+        one = gc_bodies_commute(&o, &own_a, &own_b, half_apart, &half_way, &k);
         n = one ? 1 : gc_bodies_pieces(&o, &bound, &half_way);
         o.pieces = (gc_real)n;
         if (one) gc_screw_store(&k, motion_out + GC_SCREW_STRIDE * i);
@@ -137,6 +139,7 @@ GC_KERNEL void s01_bodies(
             }
             at = GC_ATOMIC_ADD(n_pieces_out, 1);
             if (at >= capacity || at < 0) continue;
+            todo_out[at] = at;
             piece_out[at] = i;
             span_out[2 * at] = first;
             span_out[2 * at + 1] = last;
@@ -155,13 +158,16 @@ GC_KERNEL void s01_bodies(
 
 /* One work-item per piece. */
 GC_KERNEL void s01_gather(
-    int n_pieces,
+    int n_todo,
+    GC_GLOBAL const int *todo_in, /* (n_todo,) numbers of pieces, below 0: none */
     GC_GLOBAL const int *piece_in,
     GC_GLOBAL const int *state_in, /* (n_pieces,) */
     GC_GLOBAL int *settled_out)    /* (n_pairs,) */
 {
-    for (int i = GC_ITEM_LO(n_pieces); i < GC_ITEM_HI(n_pieces); i += GC_ITEM_STEP(n_pieces))
-        if (state_in[i]) GC_ATOMIC_MAX(settled_out + piece_in[i], state_in[i]);
+    for (int i = GC_ITEM_LO(n_todo); i < GC_ITEM_HI(n_todo); i += GC_ITEM_STEP(n_todo)) {
+        int piece = todo_in[i];
+        if (piece >= 0 && state_in[piece]) GC_ATOMIC_MAX(settled_out + piece_in[piece], state_in[piece]);
+    }
 }
 
 /* One work-item per candidate. The bracket is in the time of the piece, and becomes one in that of the pair. */
