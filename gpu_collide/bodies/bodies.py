@@ -194,6 +194,8 @@ class Bodies(Frozen):
         >>> bodies.end.position.tolist(), bodies.spins.rotation.round(3).tolist()
         ([[2.0, 0.0, 0.0]], [[0.0, 56.549, 0.0]])
         """
+        if not isinstance(poses, Poses):
+            raise _no_poses("poses", poses)
         made = cls(meshes, shape, poses, poses)
         return made.spinning(poses, linear_velocity, angular_velocity, duration, center=center)
 

@@ -140,6 +140,25 @@ def test_run_writes_what_collide_finds(inputs, tmp_path, capsys):
     np.testing.assert_array_equal(written.time, expected.time)
 
 
+def test_run_moves_each_body_on_its_own(inputs, tmp_path):
+    folder, bodies, pairs = inputs
+    words = [
+        folder / "shape.obj",
+        folder / "shape.obj",
+        folder / "poses.npz",
+        "-o",
+        tmp_path / "own.npz",
+        "-q",
+    ]
+    assert run_cli("run", *words, "--motion", "body", "--backend", "cpu") == 0
+    found = gc.Contacts.load(tmp_path / "own.npz")
+    expected = gc.collide(bodies, pairs, motion="body", backend="cpu")
+    assert found.info["motion"] == "body" and len(found) == len(expected) > 0
+    np.testing.assert_allclose(found.toi, expected.toi, atol=1e-9)
+    with pytest.raises(SystemExit):
+        run_cli("run", *words, "--motion", "own")
+
+
 def test_run_takes_the_options_of_the_query(inputs, tmp_path):
     folder, _, _ = inputs
     mesh, poses = folder / "shape.obj", folder / "poses.npz"
