@@ -61,6 +61,27 @@ def cost_over_faces(rows: list[dict], columns: dict[str, str], title: str, path:
     plt.close(figure)
 
 
+def ratio_over_turn(rows: list[dict], path: Path) -> None:
+    """How many times as long `motion="body"` takes, over the largest turn of a body in the step."""
+    plt = _pyplot()
+    figure, axis = plt.subplots(figsize=(6.5, 4.0), layout="constrained")
+    for number, shape in enumerate(dict.fromkeys(row["shape"] for row in rows)):
+        for axes, line in (("any", "-"), ("vertical", "--")):
+            some = [row for row in rows if row["shape"] == shape and row["axes"] == axes]
+            turns, ratios = ([row[key] for row in some] for key in ("turn", "ratio"))
+            label = f"{shape}, {axes} axes"
+            axis.plot(turns, ratios, line, color=f"C{number}", marker="o", markersize=4, label=label)
+    axis.set_ylim(bottom=0.0)
+    axis.axhline(1.0, color="0.6", linewidth=0.8)
+    axis.set_xlabel("largest turn of a body in the step, degrees")
+    axis.set_ylabel("processor time, motion='body' over 'relative'")
+    axis.grid(True, alpha=0.3)
+    axis.legend(fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
 def _pyplot():
     try:
         import matplotlib

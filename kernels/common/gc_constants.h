@@ -329,6 +329,8 @@
 #define GC_PIECE_TURN GC_R(0.8)
 #define GC_PIECE_PAD GC_R(0.02)
 #define GC_MOST_PIECES 4096
+/* ... and how far B may be off the screw of one where there are as many, in the same units: farther is UNRESOLVED */
+#define GC_PIECE_LONG GC_R(0.25)
 /* a body that turns farther in a step, radians, about 160 revolutions, is UNRESOLVED */
 #define GC_MOST_TURN GC_R(1000.0)
 /* ... and what is searched beyond the ends of one, in steps: more than what float32 rounds them by */

@@ -198,7 +198,8 @@ GC_FN int gc_bodies_commute(
     return gc_one_screw_off(b, own_a, own_b, u, t, k) <= GC_ONE_SCREW * unit;
 }
 
-/* In how many pieces is the motion of a pair cut: none of them turns far, and the middle one strays little. t: half-way */
+/* In how many pieces is the motion of a pair cut: none of them turns far, and the middle one strays little. 0: so many that there are not,
+ * as of bodies that go a long way together on different arcs. t: half-way */
 GC_FN int gc_bodies_pieces(const gc_bodies *b, const gc_body_bounds *bound, const gc_body_state *t)
 {
     gc_real turns = (b->angle_a + b->angle_b) * (GC_R(1.0) / GC_PIECE_TURN), goal, h, stray;
@@ -208,7 +209,9 @@ GC_FN int gc_bodies_pieces(const gc_bodies *b, const gc_body_bounds *bound, cons
     /* without the small terms: how far from good, not whether it is */
     stray = gc_length(gc_sub(t->a, gc_cross(t->omega, t->v))) + b->chi * b->radius_b + GC_R(0.2) * h * bound->y3;
     stray = GC_R(0.125) * h * h * stray;
-    if (stray > goal * GC_R(4096.0) * GC_R(4096.0)) return GC_MOST_PIECES;
+    /* of so many as there are, each would stray by h^2, and far more than a body has features apart */
+    h *= (gc_real)GC_MOST_PIECES;
+    if (stray > GC_PIECE_LONG / GC_PIECE_PAD * goal * h * h) return 0;
     return stray > goal ? (int)GC_MIN((gc_real)n * GC_SQRT(stray / goal) + GC_R(0.999), (gc_real)GC_MOST_PIECES) : n;
 }
 

@@ -28,6 +28,49 @@ GC_FN gc_own_motion s01_own(
     return gc_own_screw(q0, q1, gc_add(way, gc_sub(gc_quat_rotate(q1, centre), gc_quat_rotate(q0, centre))));
 }
 
+/* box of all that a body sweeps by its own motion, without a pad */
+GC_FN void s01_swept(
+    GC_GLOBAL const gc_real *mesh,
+    GC_GLOBAL const gc_real *start,
+    GC_GLOBAL const gc_real *start_quat,
+    GC_GLOBAL const gc_real *end,
+    GC_GLOBAL const gc_real *end_quat,
+    GC_GLOBAL const gc_uchar *spins,
+    GC_GLOBAL const gc_real *spin,
+    int body,
+    gc_real *box)
+{
+    gc_moving m = s01_moving(mesh, start, start_quat, end, end_quat, body);
+    GC_GLOBAL const gc_real *own = spin + 9 * body;
+    if (!spins[body]) gc_swept_box(&m, box);
+    else
+        gc_spun_box(
+            &m, gc_load_vec(own, 0), gc_load_vec(own, 1), gc_load_vec(own, 2), gc_load_vec(mesh + GC_MESH_REAL_centre, 0),
+            box);
+}
+
+/* May two bodies meet for all that the broad phase can tell of own motions? So written that a NaN parts nothing. */
+GC_RARE int s01_boxes_meet(
+    GC_GLOBAL const gc_real *meshes,
+    GC_GLOBAL const int *shape,
+    GC_GLOBAL const gc_real *start,
+    GC_GLOBAL const gc_real *start_quat,
+    GC_GLOBAL const gc_real *end,
+    GC_GLOBAL const gc_real *end_quat,
+    GC_GLOBAL const gc_uchar *spins,
+    GC_GLOBAL const gc_real *spin,
+    int a,
+    int b)
+{
+    gc_real one[GC_BOX_STRIDE], other[GC_BOX_STRIDE];
+    int k;
+    s01_swept(meshes + GC_MESH_REAL_STRIDE * shape[a], start, start_quat, end, end_quat, spins, spin, a, one);
+    s01_swept(meshes + GC_MESH_REAL_STRIDE * shape[b], start, start_quat, end, end_quat, spins, spin, b, other);
+    for (k = 0; k < 3; ++k)
+        if (one[k] > other[3 + k] || other[k] > one[3 + k]) return 0;
+    return 1;
+}
+
 GC_KERNEL void s01_bodies(
     int n_pairs,
     GC_GLOBAL const int *pairs_in,              /* (n_pairs, 2) */
@@ -102,21 +145,26 @@ GC_KERNEL void s01_bodies(
         apart = gc_add(gc_sub(pb, pa), gc_sub(gc_quat_rotate(qb0, cb), gc_quat_rotate(qa0, ca)));
         half_apart = gc_scale(gc_add(apart, gc_sub(own_b.to_half, own_a.to_half)), k.shrink);
         gc_bodies_make(&own_a, &own_b, apart, &o, &half_way);
-        /* so written that it is also true of what overflowed to infinity or to no number at all */
-        if (!(GC_MAX(way, o.way) <= GC_MAX_MOTION * size) || !(own <= GC_MAX_OWN_WAY)
-            || own > GC_MAX_OWN_SIZES * (size * k.scale) || !(GC_MAX(o.angle_a, o.angle_b) <= GC_MOST_TURN)) {
-            if (spins_in[a] || spins_in[b]
-                || s01_sweeps_meet(ma, mb, start_position_in, start_quat_in, end_position_in, end_quat_in, a, b))
+        /* so written that it is also false of what overflowed to infinity or to no number at all */
+        n = 0;
+        one = 0;
+        if (GC_MAX(way, o.way) <= GC_MAX_MOTION * size && own <= GC_MAX_OWN_WAY && own <= GC_MAX_OWN_SIZES * (size * k.scale)
+            && GC_MAX(o.angle_a, o.angle_b) <= GC_MOST_TURN) {
+            gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, r.p0, r.p1, size, &k);
+            bound = gc_bodies_bounds(&o);
+            one = gc_bodies_commute(&o, &own_a, &own_b, half_apart, &half_way, &k);
+            n = one ? 1 : gc_bodies_pieces(&o, &bound, &half_way);
+        }
+        if (n == 0) {
+            if (s01_boxes_meet(
+                    mesh_reals_in, shape_in, start_position_in, start_quat_in, end_position_in, end_quat_in, spins_in,
+                    spin_in, a, b))
                 settled_out[i] = GC_PAIR_UNRESOLVED;
             r = s01_settled(size);
             gc_screw_make(r.q0, r.q0, r.p0, r.p1, size, &k);
             gc_screw_store(&k, motion_out + GC_SCREW_STRIDE * i);
             continue;
         }
-        gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, r.p0, r.p1, size, &k);
-        bound = gc_bodies_bounds(&o);
-        one = gc_bodies_commute(&o, &own_a, &own_b, half_apart, &half_way, &k);
-        n = one ? 1 : gc_bodies_pieces(&o, &bound, &half_way);
         o.pieces = (gc_real)n;
         if (one) gc_screw_store(&k, motion_out + GC_SCREW_STRIDE * i);
         else gc_bodies_store(&o, motion_out + GC_SCREW_STRIDE * i);
