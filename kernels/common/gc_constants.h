@@ -53,6 +53,8 @@
 #define GC_NO_MOTION GC_R(1e-13)
 /* a relative motion longer than this (in sizes) leaves float64 no digits for the tolerances: the pair is UNRESOLVED */
 #define GC_MAX_MOTION GC_R(1e12)
+/* the same of what two bodies move that are on no one screw, each by itself: the equations are rounded by 7e-15 of it */
+#define GC_MAX_OWN_MOTION GC_R(1e8)
 /* a body A whose own way is longer than this (in the user's units, along an axis) may leave the numbers there are on its
  * way, and its contacts with it: the pair is UNRESOLVED */
 #define GC_MAX_OWN_WAY GC_R(1e307)
@@ -101,6 +103,7 @@
 #define GC_AXIAL GC_R(5e-7)
 #define GC_NO_MOTION GC_R(1e-6)
 #define GC_MAX_MOTION GC_R(1e5)
+#define GC_MAX_OWN_MOTION GC_R(1e2)
 #define GC_MAX_OWN_WAY GC_R(1e37)
 #define GC_MAX_OWN_SIZES GC_R(1e5)
 #define GC_OVERLAP_DEPTH GC_R(1e-4)

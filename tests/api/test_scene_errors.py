@@ -110,7 +110,7 @@ def test_invalid_bodies_are_warned_of_where_the_caller_asks(backend):
 def test_options_are_those_of_collide():
     """A keyword of `collide` is fixed by the scene or asked in its `collide`, with the same default."""
     whole, own, made = (inspect.signature(f).parameters for f in (gc.collide, gc.Scene.collide, gc.Scene))
-    fixed = {"world", "group", "mask", "ignore", "still_pairs", "precision", "backend", "max_bytes"}
+    fixed = {"world", "group", "mask", "ignore", "still_pairs", "precision", "backend", "max_bytes", "motion"}
     assert set(whole) - {"bodies"} == (set(own) - {"self"}) | fixed and fixed < set(made)
     for name, parameter in whole.items():
         if name != "bodies":

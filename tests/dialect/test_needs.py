@@ -77,6 +77,6 @@ def test_the_lint_sees():
         "GC_A", "gc_b", "gc_c", "gc_d",
     }  # fmt: skip
     assert uses("narrow_phase/solve/s07_solve.c") >= {
-        "narrow_phase/solve/gc_solve.h",
+        "narrow_phase/solve/gc_solve_bodies.h",
         "narrow_phase/contact/gc_hits.h",
     }

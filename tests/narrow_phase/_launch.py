@@ -355,6 +355,8 @@ class Stages:
                 order_in=order,
                 first_pair=0,
                 corners_in=self.tables["corners_in"],
+                spins_in=new(be, 1, np.uint8),  # not read: nobody spins
+                spin_in=self.poses["start_position_in"],
                 **self.poses,
                 **common,
                 **solver,

@@ -107,13 +107,7 @@ def test_only_what_keeps_others_waiting_is_shared(monkeypatch, shared):
         return np.flatnonzero(made.heavy(*items, patches > 0)).tolist()
 
     assert heavy([9000]) == heavy([9000], 101, 3) == heavy([9000], 101, 0, "pairs") == [0]
-    assert (
-        heavy([4096])
-        == heavy([])
-        == heavy([9000], 101)
-        == heavy([9000], tuning=gc.Tuning(candidates="raster"))
-        == []
-    )
+    assert heavy([4096]) == heavy([]) == heavy([9000], 101) == heavy([9000], candidates="raster") == []
     assert heavy([9000, 100, 8000]) == [0, 2]
     assert heavy([5000] * 6) == [], "each thread has two of them"
     assert heavy([5000] * 5) == [0, 1, 2, 3, 4]

@@ -57,7 +57,9 @@ def test_a_loop_of_steps_stays_on_the_device(cuda, moving):
 def test_the_loop_of_the_guide(cuda):
     """Line for line, and with `numpy` for `cupy`; no step of it uploads anything but the first."""
     page = (Path(__file__).parents[2] / "docs" / "characters.md").read_text(encoding="utf-8")
-    text = textwrap.dedent("    import cupy" + page.split("    import cupy", 1)[1].split("\nThe same", 1)[0])
+    text = textwrap.dedent(
+        "    import cupy" + page.split("    import cupy", 1)[1].split("\nWithout a GPU", 1)[0]
+    )
     found, ups, waits = [], [], []
     for count in (10, 14, 10):
         with Moved(cuda) as moved:

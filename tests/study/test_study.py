@@ -77,7 +77,7 @@ def test_errors_that_are_there_are_told(monkeypatch):
 
     def worse(*args, **words):
         found = real(*args, **words).to_numpy()
-        if words.get("candidates") == "raster":
+        if words.get("tuning", gc.Tuning()).candidates == "raster":
             body = np.array(found.feature_b)
             body[::10] += 1000  # no such feature: one invented, and the true one missed
             object.__setattr__(found, "feature_b", body)

@@ -15,8 +15,8 @@
 typedef struct {
     int form;
     const gc_bodies *bodies;
-    gc_vec n, x, y, e; /* each in the axes of the body that has it */
-    gc_real d, unit;   /* unit: |n| |e| */
+    gc_vec n, x, y, e;     /* each in the axes of the body that has it */
+    gc_real d, unit;       /* unit: |n| |e| */
     const gc_real *bounds; /* of the derivatives, (3,), times unit */
 } gc_body_curve;
 
@@ -35,7 +35,8 @@ GC_FN gc_body_curve gc_body_curve_of(const gc_pair *p, int form, gc_vec n, gc_ve
     c.e = e;
     c.d = GC_R(0.0);
     c.unit = GC_R(1.0);
-    c.bounds = form == GC_CURVE_PLANE_A ? p->bounds.plane_a : (form == GC_CURVE_PLANE_B ? p->bounds.plane_b : p->bounds.lines);
+    c.bounds = form == GC_CURVE_PLANE_A ? p->bounds.plane_a
+                                        : (form == GC_CURVE_PLANE_B ? p->bounds.plane_b : p->bounds.lines);
     return c;
 }
 

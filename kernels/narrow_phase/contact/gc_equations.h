@@ -163,6 +163,9 @@ GC_FN gc_crossing gc_cross_when(const gc_tables *t, const gc_pair *p, const gc_e
         return c;
     }
 #endif
+    (void)t;
+    (void)ea;
+    (void)eb;
     return gc_cross_at(gc_screw_of(p), x, gc_turn_at(gc_screw_of(p)->theta, s));
 }
 

@@ -1,5 +1,5 @@
 /* gc_roots.h: all roots of the contact equations on an interval, in rising order.
- * needs: common/gc_constants.h common/gc_motion.h narrow_phase/contact/gc_body_curve.h
+ * needs: narrow_phase/contact/gc_body_curve.h
  *
  * f(s) = p0 + p1 sigma + p2 nu + p3 s + s (q1 sigma + q2 nu), sigma = sin(theta s)/theta, nu = (1 - cos(theta s))/theta^2.
  * Vertex-face has q = 0 (docs/decisions/0003). The interval is bisected, left to right. A piece is settled as soon as a

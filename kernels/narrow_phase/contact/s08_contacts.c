@@ -1,5 +1,5 @@
 /* s08_contacts: hits to contacts.
- * needs: narrow_phase/contact/gc_dedup_sorted.h narrow_phase/contact/gc_pixels.h narrow_phase/frame/gc_screw.h
+ * needs: narrow_phase/contact/gc_dedup_sorted.h narrow_phase/contact/gc_pixels.h
  *
  * in:  hits of all pairs in any order
  * out: per pair: status, time of impact, and its contacts in the order (time, kind, features), coincidences resolved
@@ -125,25 +125,6 @@ GC_FN gc_vec gc_world_direction(const gc_world *w, gc_turn r, gc_vec d)
     return gc_quat_rotate(w->q0, gc_rotate_back(k->ra, gc_turn_vec(k, r, gc_rotate(k->rb, d))));
 }
 
-#if GC_BODY_MOTION
-/* A contact of a body A that goes straight on and spins: its place and normal, as A has them, to where A is at its time, step units */
-GC_FN void gc_world_spun(
-    GC_GLOBAL const gc_real *spin,
-    gc_vec p0,
-    gc_quat q0,
-    gc_real time,
-    gc_vec place,
-    gc_vec *point,
-    gc_vec *normal)
-{
-    gc_vec turn = gc_load_vec(spin, 1), pivot = gc_load_vec(spin, 2);
-    gc_quat q = gc_quat_unit(gc_quat_mul(gc_half_turn_quat(gc_half_turn_at(gc_length(turn), time), turn), q0));
-    *point = gc_add(gc_add(p0, gc_scale(gc_load_vec(spin, 0), time)), gc_quat_rotate(q0, pivot));
-    *point = gc_add(*point, gc_quat_rotate(q, gc_sub(place, pivot)));
-    *normal = gc_quat_rotate(q, *normal);
-}
-#endif
-
 GC_CROWDED_KERNEL void s08_contacts(
     int n_pairs,
     GC_GLOBAL const int *pairs_in,
@@ -230,20 +211,6 @@ GC_CROWDED_KERNEL void s08_contacts(
             gc_store_vec(normal_out, o, gc_rotate_back(gc_screw_of(&p)->ra, c.normal));
         }
         order -= end - begin;
-#if GC_BODY_MOTION
-        if (spins_in[a]) {
-            for (o = begin; o < end; ++o) {
-                gc_vec point, normal = gc_load_vec(normal_out, o);
-                gc_world_spun(
-                    spin_in + 9 * a, gc_load_vec(start_position_in, a), gc_load_quat(start_quat_in, a), time_out[o],
-                    gc_load_vec(local_a_out, o), &point, &normal);
-                gc_store_vec(position_out, o, point);
-                gc_store_vec(normal_out, o, normal);
-            }
-            order += end - begin;
-            continue;
-        }
-#endif
         {
             GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a];
             gc_world_make(
@@ -251,9 +218,14 @@ GC_CROWDED_KERNEL void s08_contacts(
                 gc_load_quat(end_quat_in, a), ma[GC_MESH_REAL_radius], ma[GC_MESH_REAL_scale], &w);
         }
         for (o = begin; o < end; ++o, ++order) {
-            gc_turn r = gc_turn_at(w.screw.theta, value_in[GC_HIT_REAL_STRIDE * *order + GC_HIT_REAL_s]);
-            gc_store_vec(position_out, o, gc_world_point(&w, r, gc_load_vec(local_a_out, o)));
-            gc_store_vec(normal_out, o, gc_world_direction(&w, r, gc_load_vec(normal_out, o)));
+            gc_vec place = gc_load_vec(local_a_out, o), normal = gc_load_vec(normal_out, o);
+            if (!gc_spun_to_world(spins_in, spin_in, a, w.p0, w.q0, time_out[o], &place, &normal)) {
+                gc_turn r = gc_turn_at(w.screw.theta, value_in[GC_HIT_REAL_STRIDE * *order + GC_HIT_REAL_s]);
+                place = gc_world_point(&w, r, place);
+                normal = gc_world_direction(&w, r, normal);
+            }
+            gc_store_vec(position_out, o, place);
+            gc_store_vec(normal_out, o, normal);
         }
     }
 }

@@ -1,5 +1,5 @@
 /* gc_body_motion.h: two bodies each on its own motion, and what one sees of the other at a time.
- * needs: common/gc_constants.h common/gc_motion.h
+ * needs: common/gc_motion.h
  *
  * A body's centre is at  c + s drift + sigma swing + nu turn x swing  and the body is turned by s turn about it, s from -1/2 to 1/2,
  * sigma = sin(angle s)/angle, nu = (1 - cos(angle s))/angle^2. With the drift along the axis and the swing across it that is the screw
@@ -64,7 +64,7 @@ typedef struct {
 } gc_body_state;
 
 /* rows of the rotation of a unit quaternion */
-GC_FN void gc_quat_matrix(gc_quat q, gc_real *m)
+GC_FN void gc_quat_rows(gc_quat q, gc_real *m)
 {
     gc_real x = q.x + q.x, y = q.y + q.y, z = q.z + q.z;
     gc_real xx = x * q.x, yy = y * q.y, zz = z * q.z, xy = x * q.y, xz = x * q.z, yz = y * q.z;
@@ -96,7 +96,7 @@ GC_LARGE void gc_bodies_at(const gc_bodies *b, gc_real s, gc_body_state *to)
     p1 = gc_add(drift, gc_sub(vb, va));
     p2 = gc_sub(gc_cross(tb, vb), gc_cross(ta, va));
     /* in the axes that turn with A */
-    gc_quat_matrix(qa, a);
+    gc_quat_rows(qa, a);
     x = gc_cross(ta, p);
     to->q = gc_rotate_back(a, p);
     to->v = gc_rotate_back(a, gc_sub(p1, x));
@@ -105,7 +105,7 @@ GC_LARGE void gc_bodies_at(const gc_bodies *b, gc_real s, gc_body_state *to)
     to->xi = gc_rotate_back(a, gc_cross(ta, tb));
     to->turned = gc_quat_mul(
         gc_quat_conj(qa), gc_quat_mul(qb, gc_quat_make(b->quat[0], b->quat[1], b->quat[2], b->quat[3])));
-    gc_quat_matrix(to->turned, to->m);
+    gc_quat_rows(to->turned, to->m);
 }
 
 /* velocity and acceleration of what of B is at q + r */

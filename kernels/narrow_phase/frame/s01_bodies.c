@@ -154,6 +154,8 @@ GC_KERNEL void s01_bodies(
             bound = gc_bodies_bounds(&o);
             one = gc_bodies_commute(&o, &own_a, &own_b, half_apart, &half_way, &k);
             n = one ? 1 : gc_bodies_pieces(&o, &bound, &half_way);
+            /* places of motions that are no one screw carry the rounding of all that either body moves */
+            if (!one && !(o.way <= GC_MAX_OWN_MOTION * size)) n = 0;
         }
         if (n == 0) {
             if (s01_boxes_meet(

@@ -193,7 +193,8 @@ GC_INLINE void gc_seen_meet(const gc_node_distance *p, const gc_seen *a, const g
     gc_raster lines;
     gc_slab_when(p, a, b, p->rb, GC_F(1.0), first, last);
     gc_slab_when(p, b, a, p->ra, GC_F(-1.0), first, last);
-    lines = gc_seen_cones(a, b, GC_F(0.5) * (*first + *last) * p->theta, GC_F(0.5) * GC_ABS_R(*last - *first) * p->theta + p->near.view.tilt);
+    lines = gc_seen_cones(
+        a, b, GC_F(0.5) * (*first + *last) * p->theta, GC_F(0.5) * GC_ABS_R(*last - *first) * p->theta + p->near.view.tilt);
     lines = p->every > GC_F(0.0) ? GC_F(1.0) : lines;
     *last = lines >= GC_F(0.0) ? *last : -GC_CULL_FAR;
 }

@@ -1,7 +1,7 @@
 /* gc_solve_bodies.h: one candidate of bodies that move each by itself to its hits.
  * needs: narrow_phase/solve/gc_solve.h
  *
- * Compiled only where GC_BODY_MOTION is 1. A candidate was proposed for a piece of the motion, and there its roots are isolated, with little
+ * A candidate of bodies that move each by itself was proposed for a piece of the motion, and there its roots are isolated, with little
  * of the neighbouring pieces: what both find is one (s08_resolve). Its bracket only excludes.
  */
 #ifndef GC_SOLVE_BODIES_H
@@ -178,4 +178,31 @@ GC_LARGE int gc_solve_bodies(
 }
 
 #endif
+
+/* the state in the middle of the piece that was solved last, of the same pair; piece below 0: none */
+typedef struct {
+    int piece;
+    GC_OF_BODIES(gc_body_state middle;)
+} gc_kept_piece;
+
+/* One candidate to its hits; those of a piece stand together. Returns 0 if a cap was hit. */
+GC_FN int gc_solve_candidate(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_hits *o,
+    const gc_candidate *c,
+    gc_kept_piece *kept)
+{
+#if GC_BODY_MOTION
+    if (gc_each_moves(p)) {
+        int piece = gc_piece_when(&p->bodies, GC_R(0.5) * (c->first + c->last));
+        if (piece != kept->piece) gc_bodies_at(&p->bodies, gc_piece_middle(&p->bodies, piece), &kept->middle);
+        kept->piece = piece;
+        return gc_solve_bodies(t, p, o, c->pair, c->kind, c->a, c->b, c->first, c->last, piece, &kept->middle);
+    }
+#endif
+    (void)kept;
+    return gc_solve_exact(t, p, o, c->pair, c->kind, c->a, c->b, c->first, c->last);
+}
+
 #endif

@@ -21,27 +21,15 @@ GC_KERNEL void s07_solve(
     gc_hits o = gc_hits_of(pair_hits_out, n_hits_out, hit_out, value_out, capacity, min_properness);
     gc_pair p;
     int held = -1;
-    GC_OF_BODIES(gc_body_state middle; int held_piece = -1; int fresh;)
+    gc_kept_piece kept;
     for (int i = GC_ITEM_LO(n_candidates); i < GC_ITEM_HI(n_candidates); i += GC_ITEM_STEP(n_candidates)) {
         gc_candidate c;
         if (candidates_in[GC_CANDIDATE_STRIDE * i + GC_CANDIDATE_pair] < 0) continue;
         c = gc_candidate_load(candidates_in, brackets_in, i);
         /* those of a pair stand together */
         if (c.pair != held) gc_pair_load(pairs_in, shape_in, screw_in, &t, c.pair, &p);
-        GC_OF_BODIES(fresh = c.pair != held;)
+        if (c.pair != held) kept.piece = -1;
         held = c.pair;
-#if GC_BODY_MOTION
-        if (gc_each_moves(&p)) {
-            /* and so do those of a piece */
-            int piece = gc_piece_when(&p.bodies, GC_R(0.5) * (c.first + c.last));
-            if (fresh || piece != held_piece) gc_bodies_at(&p.bodies, gc_piece_middle(&p.bodies, piece), &middle);
-            held_piece = piece;
-            if (!gc_solve_bodies(&t, &p, &o, c.pair, c.kind, c.a, c.b, c.first, c.last, piece, &middle))
-                GC_ATOMIC_MAX(state_out + c.pair, GC_PAIR_UNRESOLVED);
-            continue;
-        }
-#endif
-        if (!gc_solve_exact(&t, &p, &o, c.pair, c.kind, c.a, c.b, c.first, c.last))
-            GC_ATOMIC_MAX(state_out + c.pair, GC_PAIR_UNRESOLVED);
+        if (!gc_solve_candidate(&t, &p, &o, &c, &kept)) GC_ATOMIC_MAX(state_out + c.pair, GC_PAIR_UNRESOLVED);
     }
 }
