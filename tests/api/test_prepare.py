@@ -287,9 +287,9 @@ parent, prepared.cut = os.getpid(), slow
 thread = threading.Thread(target=bodies.meshes[0].prepare, kwargs={"near": True})
 thread.start()
 begun.wait()
-in_child(lambda: len(collide("cpu", features="near").pairs))
+in_child(lambda: len(collide("cpu", tuning=gc.Tuning(features="near")).pairs))
 thread.join()
-print("parent:", len(collide("cpu", features="near").pairs))
+print("parent:", len(collide("cpu", tuning=gc.Tuning(features="near")).pairs))
 """
     )
     assert printed == "child: 1\nparent: 1\n"

@@ -96,6 +96,7 @@ def queries(pairs):
 
     choices = {
         "exact": dict(),
+        "own": dict(motion="body"),
         "rows": dict(tuning=gc.Tuning(candidates="raster"), resolution=3),
         "segments": dict(refine="segments", resolution=4, precision="single"),
         "pixels": dict(refine="pixels", resolution=4, precision="double"),

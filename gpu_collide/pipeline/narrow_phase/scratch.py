@@ -25,13 +25,8 @@ _C = sources.constants()
 _SEEN, _PAGE = sources.record("seen").stride, 8 * sources.record("seen").stride
 _NEAR_INTS = int(_C["GC_NEAR_INTS"])
 #: Entries of lists for which there is room at first: for each thing that writes to one, and in all.
-FIRST = {
-    "hulls": (2.0, 1024),
-    "candidates": (12.0, 4096),
-    "hits": (1.0, 1024),
-    "patches": (16.0, 16384),
-    "pieces": (1.5, 1024),
-}
+FIRST = {"hulls": (2.0, 1024), "candidates": (12.0, 4096), "hits": (1.0, 1024), "patches": (16.0, 16384)}
+FIRST["pieces"] = 1.5, 1024
 #: Candidates that there is room for at first where pairs have large parts.
 MANY = 1 << 21
 #: Nodes that a set of b05 may hold at first, and more where groups are few and meshes have many faces; pairs
