@@ -55,6 +55,8 @@
 #define GC_MAX_MOTION GC_R(1e12)
 /* the same of what two bodies move that are on no one screw, each by itself: the equations are rounded by 7e-15 of it */
 #define GC_MAX_OWN_MOTION GC_R(1e8)
+/* ... and of that times the larger turn, radians: how far arcs bend, of which GC_MOST_PIECES stray by half a size then */
+#define GC_MAX_OWN_BEND GC_R(3e7)
 /* a body A whose own way is longer than this (in the user's units, along an axis) may leave the numbers there are on its
  * way, and its contacts with it: the pair is UNRESOLVED */
 #define GC_MAX_OWN_WAY GC_R(1e307)
@@ -104,6 +106,7 @@
 #define GC_NO_MOTION GC_R(1e-6)
 #define GC_MAX_MOTION GC_R(1e5)
 #define GC_MAX_OWN_MOTION GC_R(1e2)
+#define GC_MAX_OWN_BEND GC_R(1e2)
 #define GC_MAX_OWN_WAY GC_R(1e37)
 #define GC_MAX_OWN_SIZES GC_R(1e5)
 #define GC_OVERLAP_DEPTH GC_R(1e-4)
@@ -332,8 +335,8 @@
 #define GC_PIECE_TURN GC_R(0.8)
 #define GC_PIECE_PAD GC_R(0.02)
 #define GC_MOST_PIECES 4096
-/* ... and how far B may be off the screw of one where there are as many, in the same units: farther is UNRESOLVED */
-#define GC_PIECE_LONG GC_R(0.25)
+/* ... a smaller body counts as so large, in units of the pair's size */
+#define GC_PIECE_MOTE GC_R(1e-3)
 /* a body that turns farther in a step, radians, about 160 revolutions, is UNRESOLVED */
 #define GC_MOST_TURN GC_R(1000.0)
 /* ... and what is searched beyond the ends of one, in steps: more than what float32 rounds them by */

@@ -30,8 +30,9 @@ from gpu_collide.reference.narrow_phase.s01_screw import LONGEST_WAY, TAU_LENGTH
 ROUNDING = 32 * np.finfo(np.float64).eps
 # Radians of one body in a step, about 160 revolutions: beyond, a pair that may meet is UNRESOLVED.
 MOST_TURN = 1000.0
-# What both bodies move by, in sizes: beyond, rounding is larger than what their features are apart.
-LONGEST_OWN = 1e8
+# What both bodies move by, in sizes: beyond, rounding is larger than what their features are apart; and that
+# times the larger turn: how far arcs bend.
+LONGEST_OWN, MOST_BEND = 1e8, 3e7
 # Edges at right angles to the common axis of both turns stay so; sine of the angle of the axes.
 SAME_AXIS = 1e-14
 
@@ -199,7 +200,8 @@ class BodyMotion:
         turn = max(self.path_a.theta, self.path_b.theta)
         own = length_of(self.W) + length_of(self.path_a.p) + length_of(self.path_b.p)
         near = self.unit + length_of(self.U) <= LONGEST_WAY * self.size
-        return bool(near and own <= LONGEST_OWN * self.size and turn <= MOST_TURN)
+        short = own <= LONGEST_OWN * self.size and own * turn <= MOST_BEND * self.size
+        return bool(near and short and turn <= MOST_TURN)
 
     @cached_property
     def speed(self):

@@ -106,20 +106,25 @@ GC_FN gc_real gc_piece_fastest(const gc_body_bounds *bound, const gc_body_state 
     return gc_length(t->v) + arm * (gc_length(t->a) + arm * bound->y3);
 }
 
+/* How far the turn of a screw that lasts h is from the true one of the state t, and its flow at B's centre from the true velocity there,
+ * per step of the pair. */
+GC_FN void gc_screw_apart(const gc_screw *k, const gc_body_state *t, gc_real h, gc_real *turn, gc_real *flow)
+{
+    gc_real step = GC_R(1.0) / h;
+    gc_vec axis = gc_make(k->ra[3], k->ra[4], k->ra[5]), at = gc_rotate(k->ra, t->q), v;
+    at = gc_make(at.x + k->ta[0], at.y + k->ta[1], at.z + k->ta[2]);
+    v = gc_make(k->w + k->theta * at.z, k->g, -(k->theta * at.x));
+    *flow = gc_length(gc_sub(t->v, gc_scale(gc_rotate_back(k->ra, v), step)));
+    *turn = gc_length(gc_sub(t->omega, gc_scale(axis, k->theta * step)));
+}
+
 /* Pads of the screw k of a piece of length h with the middle t. */
 GC_LARGE void gc_piece_pads(const gc_bodies *b, const gc_body_bounds *bound, const gc_body_state *t, gc_real h, gc_screw *k)
 {
     gc_real arm = GC_R(0.5) * h, rho = b->radius_b, fast = gc_piece_fastest(bound, t, h), rim, ball, off, turn, k0, k1, q0,
             q1;
-    gc_real step = GC_R(1.0) / h, spin = k->theta * step, tilt, velocity, distance;
-    /* the screw's turn and its flow at B's centre, in A's axes, per step of the pair */
-    gc_vec axis = gc_make(k->ra[3], k->ra[4], k->ra[5]), at, flow;
-    at = gc_rotate(k->ra, t->q);
-    at = gc_make(at.x + k->ta[0], at.y + k->ta[1], at.z + k->ta[2]);
-    flow = gc_make(k->w + k->theta * at.z, k->g, -(k->theta * at.x));
-    flow = gc_scale(gc_rotate_back(k->ra, flow), step);
-    turn = gc_length(gc_sub(t->omega, gc_scale(axis, spin)));
-    off = gc_length(gc_sub(t->v, flow));
+    gc_real spin = k->theta / h, tilt, velocity, distance;
+    gc_screw_apart(k, t, h, &turn, &off);
     rim = fast + b->angle * rho;
     k0 = gc_length(gc_sub(t->a, gc_cross(t->omega, t->v)));
     k1 = bound->y3 + b->chi * fast + b->angle * (gc_length(t->a) + arm * bound->y3);
@@ -160,7 +165,7 @@ GC_LARGE gc_real gc_one_screw_off(
 {
     gc_vec ta = own_a->turn, tb = own_b->turn, wa = gc_scale(own_a->drift, b->shrink),
            wb = gc_scale(own_b->drift, b->shrink);
-    gc_vec va = gc_add(wa, gc_scale(own_a->swing, b->shrink)), pb = gc_scale(own_b->swing, b->shrink), vb, k0, k1, at, flow;
+    gc_vec va = gc_add(wa, gc_scale(own_a->swing, b->shrink)), pb = gc_scale(own_b->swing, b->shrink), vb, k0, k1;
     gc_real fast = b->way + b->angle * b->radius_b + GC_MAX(b->angle_a, b->angle_b) * b->most, kappa, off, turn, q0, q1;
     vb = gc_sub(gc_add(wb, pb), gc_cross(tb, u));
     k0 = gc_sub(gc_cross(ta, wa), gc_cross(tb, wb));
@@ -168,11 +173,7 @@ GC_LARGE gc_real gc_one_screw_off(
     k1 = gc_sub(gc_cross(ta, gc_cross(tb, wb)), gc_cross(tb, gc_cross(ta, wa)));
     kappa = gc_length(k0) + GC_R(0.5) * gc_length(k1)
             + b->chi * (gc_length(u) + gc_length(wb) + gc_length(pb) + b->radius_b);
-    at = gc_rotate(k->ra, t->q);
-    at = gc_make(at.x + k->ta[0], at.y + k->ta[1], at.z + k->ta[2]);
-    flow = gc_rotate_back(k->ra, gc_make(k->w + k->theta * at.z, k->g, -(k->theta * at.x)));
-    off = gc_length(gc_sub(t->v, flow));
-    turn = gc_length(gc_sub(t->omega, gc_scale(gc_make(k->ra[3], k->ra[4], k->ra[5]), k->theta)));
+    gc_screw_apart(k, t, GC_R(1.0), &turn, &off);
     q0 = kappa + turn * fast + k->theta * (off + turn * b->radius_b);
     q1 = b->chi * fast + k->theta * (kappa + (turn + b->chi) * fast);
     return GC_R(0.125) * q0 + GC_R(0.0208333333333333333) * q1;
@@ -198,20 +199,19 @@ GC_FN int gc_bodies_commute(
     return gc_one_screw_off(b, own_a, own_b, u, t, k) <= GC_ONE_SCREW * unit;
 }
 
-/* In how many pieces is the motion of a pair cut: none of them turns far, and the middle one strays little. 0: so many that there are not,
- * as of bodies that go a long way together on different arcs. t: half-way */
+/* In how many pieces is the motion of a pair cut: none of them turns far, and the middle one strays little. t: half-way */
 GC_FN int gc_bodies_pieces(const gc_bodies *b, const gc_body_bounds *bound, const gc_body_state *t)
 {
     gc_real turns = (b->angle_a + b->angle_b) * (GC_R(1.0) / GC_PIECE_TURN), goal, h, stray;
     int n = 1 + (int)GC_MIN(turns, (gc_real)GC_MOST_PIECES);
-    goal = GC_PIECE_PAD * GC_MIN(b->radius_a, b->radius_b);
+    /* a mote beside a mountain has no features for which more pieces than this would be worth anything */
+    goal = GC_PIECE_PAD * GC_MAX(GC_MIN(b->radius_a, b->radius_b), GC_PIECE_MOTE * b->size);
     h = GC_R(1.0) / (gc_real)n;
     /* without the small terms: how far from good, not whether it is */
     stray = gc_length(gc_sub(t->a, gc_cross(t->omega, t->v))) + b->chi * b->radius_b + GC_R(0.2) * h * bound->y3;
     stray = GC_R(0.125) * h * h * stray;
-    /* of so many as there are, each would stray by h^2, and far more than a body has features apart */
-    h *= (gc_real)GC_MOST_PIECES;
-    if (stray > GC_PIECE_LONG / GC_PIECE_PAD * goal * h * h) return 0;
+    /* the ratio is kept within what an int holds before its root is taken */
+    stray = GC_MIN(stray, goal * (gc_real)GC_MOST_PIECES * (gc_real)GC_MOST_PIECES);
     return stray > goal ? (int)GC_MIN((gc_real)n * GC_SQRT(stray / goal) + GC_R(0.999), (gc_real)GC_MOST_PIECES) : n;
 }
 

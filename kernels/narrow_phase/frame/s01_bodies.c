@@ -155,7 +155,9 @@ GC_KERNEL void s01_bodies(
             one = gc_bodies_commute(&o, &own_a, &own_b, half_apart, &half_way, &k);
             n = one ? 1 : gc_bodies_pieces(&o, &bound, &half_way);
             /* places of motions that are no one screw carry the rounding of all that either body moves */
-            if (!one && !(o.way <= GC_MAX_OWN_MOTION * size)) n = 0;
+            if (!one
+                && !(o.way <= GC_MAX_OWN_MOTION * size && o.way * GC_MAX(o.angle_a, o.angle_b) <= GC_MAX_OWN_BEND * size))
+                n = 0;
         }
         if (n == 0) {
             if (s01_boxes_meet(

@@ -11,16 +11,21 @@
 /* the largest sine of the angle between two edges during the step, or 0 if they stay parallel */
 GC_FN gc_real gc_most_sine(const gc_tables *t, const gc_pair *p, int ea, int eb)
 {
+    const gc_screw *k = gc_screw_of(p);
     gc_edges x = gc_edges_load(t, p, ea, eb);
-    gc_real early = gc_cross_when(t, p, &x, ea, eb, GC_R(-0.5)).sine;
-    gc_real middle = gc_cross_when(t, p, &x, ea, eb, GC_R(0.0)).sine;
-    gc_real late = gc_cross_when(t, p, &x, ea, eb, GC_R(0.5)).sine;
+    gc_turn to_end = gc_turn_at(k->theta, GC_R(0.5));
+    gc_real early = gc_cross_at(k, &x, gc_turn_back(to_end)).sine;
+    gc_real middle = gc_cross_at(k, &x, gc_turn_at(k->theta, GC_R(0.0))).sine;
+    gc_real late = gc_cross_at(k, &x, to_end).sine;
     gc_real most = GC_MAX(middle, GC_MAX(early, late));
 #if GC_BODY_MOTION
-    /* edges that are parallel at three moments need not be so in between if both bodies turn */
-    int i, n = 4 + 4 * (int)(p->bodies.angle_a + p->bodies.angle_b);
-    for (i = 0; gc_each_moves(p) && most < GC_TOL_PARALLEL && i < n; ++i)
-        most = gc_cross_when(t, p, &x, ea, eb, ((gc_real)i + GC_R(0.5)) / (gc_real)n - GC_R(0.5)).sine;
+    if (gc_each_moves(p)) {
+        /* edges that are parallel at some moments need not be so in between if both bodies turn */
+        int i, n = 8 + 4 * (int)(p->bodies.angle_a + p->bodies.angle_b);
+        most = GC_R(0.0);
+        for (i = 0; most < GC_TOL_PARALLEL && i <= n; ++i)
+            most = gc_cross_when(t, p, &x, ea, eb, (gc_real)i / (gc_real)n - GC_R(0.5)).sine;
+    }
 #endif
     return most < GC_TOL_PARALLEL ? GC_R(0.0) : most;
 }
