@@ -67,7 +67,7 @@ def bisection(run, options, bodies, pairs, samples, iterations):
         parts.append(_piece(x, samples, iterations))
 
     run.room.limit(run.room.asked, run.backend.reserved_bytes)
-    run.room.pieces(len(pairs), _piece_size(run), some)
+    run.room.pieces(len(pairs), _piece_size(run), some, refusal=lambda at, need: _refusal(run, need))
     state, tests, apart, meet = (np.concatenate(column) for column in zip(*parts, strict=True))
     return _status(state, meet, run.c), apart, meet, tests
 
@@ -85,11 +85,16 @@ def _piece_size(run):
     per_pair = run.real.itemsize * (int(run.c["GC_SCREW_STRIDE"]) + 4) + 4 * 4
     most = run.room.fits(per_pair)
     if not most:
-        raise MemoryLimitError(
-            f"max_bytes: expected room for one pair, which needs at least {run.room.told(per_pair)} bytes, "
-            f"got {run.room.asked}; pass a larger max_bytes"
-        )
+        raise MemoryLimitError(_refusal(run, per_pair))
     return min(1 << (20 if run.backend.kind == "cuda" else 16), most)
+
+
+def _refusal(run, need):
+    """The text of the error if there is no room for one pair."""
+    return (
+        f"max_bytes: expected room for one pair, which needs at least {run.room.told(need)} bytes, got "
+        f"{run.room.asked}; pass a larger max_bytes"
+    )
 
 
 def _piece(x, samples, iterations):

@@ -167,7 +167,7 @@ def collide(
 
     Trouble with one pair is its ``status``, not an exception: INVALID_INPUT for a pose that is not rigid or
     not finite, UNRESOLVED if an iteration cap was hit (what was found is kept), or if the motion is too long
-    for the precision, or a body spins by more than some 160 revolutions, and the bodies may meet on it (no
+    for the precision, or a body spins by more than 1,000 rad, and the bodies may meet on it (no
     contacts then; if they cannot meet, it is a MISS).
 
     Solids overlap if they go into each other by more than 1e-7 of the size of the pair, the larger bounding

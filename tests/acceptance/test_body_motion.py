@@ -7,6 +7,7 @@ tables.
 import numpy as np
 import pytest
 
+import gpu_collide as gc
 from tests.acceptance.body_motion import of_family, overlapping_scenes
 from tests.acceptance.body_motion_runs import answer, chord_off, in_pieces, run, same_bits, scene_of_cubes
 from tests.oracle import body_motion as bm
@@ -27,6 +28,39 @@ def test_nothing_missed_nothing_invented(family, backend):
     assert every.faults() == 0, (every.counts, every.rows)
     # worst seen in 10,000 pairs a family: 2e-13 sizes; fast ones, ways of 1e4 lengths: 2e-12
     assert max(first.worst.get("dt * pace / size", 0), every.worst.get("dt * slope / size", 0)) < 1e-11
+
+
+@pytest.mark.backends("cpu", "opencl")
+def test_rolling_wheels_that_pass_close_by_are_no_contacts(backend):
+    """Three pairs that were once reported as contacts; the judge finds them apart."""
+    scene = FAMILIES["rolling"]([1, 0], 1000).take(np.array([7, 537, 977]))
+    assert set(bm.first_touches(scene)["status"]) == {bm.MISSES}
+    found = run(scene, motion="body", backend=backend.name)
+    assert found.status.tolist() == [int(gc.Status.MISS)] * 3
+
+
+@pytest.mark.parametrize(
+    "way, turn, status",
+    [
+        (9e7, 0.3, "HIT"),
+        (1.1e8, 0.2, "UNRESOLVED"),
+        (7e6, 4.0, "HIT"),
+        (9e6, 4.0, "UNRESOLVED"),
+        (1.0, 999.0, "HIT"),
+        (1.0, 1001.0, "UNRESOLVED"),
+    ],
+)
+@pytest.mark.backends("cpu", "opencl")
+def test_own_motions_beyond_their_bounds_are_unresolved(way, turn, status, backend):
+    """Cubes of radius 1; the first moves towards the other, or away from it: MISS. Both turn."""
+    cube = gc.shapes.box(2 / np.sqrt([3, 3, 3]))
+    for side, due in ((2.3, status), (-2.3, "MISS")):
+        start = gc.Poses([[0, 0, 0], [side, 0.3, 0.2]], [[1, 0, 0, 0]] * 2)
+        bodies = gc.Bodies.from_velocities(
+            cube, [0, 0], start, [[way, 0, 0], [0, 0, 0]], [[0, 0, turn], [0.2, 0, 0]]
+        )
+        found = gc.collide(bodies, [[0, 1]], motion="body", backend=backend.name, contacts="first")
+        assert gc.Status(int(found.status[0])).name == due
 
 
 @pytest.mark.parametrize("family", ["cubes", "spin_and_screw", "half_turns", "touching"])

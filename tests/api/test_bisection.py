@@ -297,6 +297,10 @@ def test_pieces_that_fit_the_memory_give_the_same(backend):
     assert whole.tests == pieces.tests and 10 < whole.hit.sum() < 60
     with pytest.raises(MemoryLimitError, match="max_bytes: expected room for one pair"):
         gc.baselines.bisection(bodies, pairs, backend=backend.kind, max_bytes=100)
+    with pytest.raises(
+        MemoryLimitError, match="max_bytes: expected room for one pair"
+    ):  # no room for a list of pieces
+        gc.baselines.bisection(bodies, pairs, backend=backend.kind, max_bytes=1000, motion="body")
 
 
 def test_no_pairs_duplicates_and_precisions(backend):
