@@ -7,6 +7,13 @@ import numpy as np
 import gpu_collide as gc
 from gpu_collide.bodies.quaternion import rotate
 
+IDENTITY = (1.0, 0.0, 0.0, 0.0)
+BOX = gc.shapes.box()
+FIELDS = (
+    "status", "toi", "kind", "feature_a", "feature_b", "time", "position", "normal", "properness", "local_a",
+    "local_b", "normal_speed", "sustained", "time_end",
+)  # fmt: skip
+KINDS = ("screw", "spin", "swing")
 CORNERS = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
 
 
