@@ -14,7 +14,8 @@ from gpu_collide.geometry.arrays.angles import sine_cosine
 from gpu_collide.geometry.arrays.soa import length
 from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.pluecker.initial_overlap import start_inside
-from gpu_collide.queries.pluecker.movers import check_expel, check_movers, movers_on
+from gpu_collide.queries.pluecker.movers import check_expel, check_movers, movers_on, refuse_points
+from gpu_collide.queries.pluecker.moving import World, extent, split_of, until_touch
 from gpu_collide.results.result import Status
 from gpu_collide.results.trace import Trace
 
@@ -56,6 +57,14 @@ class Motion(NamedTuple):
         return far
 
 
+    def whole(self, way: Array | None, found: dict[str, Array]) -> Motion:
+        """The same with the ways that movers go; makes fractions of halves found those of the turns."""
+        if self.split is not None:
+            halves = self.split & (found["kind"] > 0)
+            found["fraction"][halves] = 0.5 * (found["fraction"][halves] + (found["turns"][halves] - 1))
+        return self._replace(way=way)
+
+
 def turned(angle: Array, axis: Array, origin: Array) -> Motion:
     """The motion of a turn by `angle`, (n,), about `axis` at `origin`, (n, 3)."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -94,26 +103,38 @@ def trace(
 ) -> Trace:
     """`Trace` of movers; ``motion(rows, n)`` is the `Motion` of the rows made of `n` movers."""
     check_start = check_bool(check_start, "check_start")
-    with Obstacles(obstacles, movers_on, precision, backend, max_bytes, still=True) as among:
-        bodies, rules, engine = among.bodies, among.rules, among.engine
+    with Obstacles(obstacles, movers_on, precision, backend, max_bytes, own=True) as among:
+        bodies, rules, engine, moving = among.bodies, among.rules, among.engine, among.moving
         rows = check_movers(movers, exclude_body, world, pairs, bodies, rules)
         asked = motion(rows, rows.count)
         with np.errstate(invalid="ignore", over="ignore"):
             reach = asked.reach(rows)
         finite = np.asarray(np.isfinite(reach).all(axis=1))
         rows = replace(rows, moves=rows.moves & finite)
-        made = engine.world(bodies, rules, among.resident)
+        stands = bodies
+        if moving is not None:
+            refuse_points(movers)
+            stands, some, number = split_of(bodies, moving)
+        made = engine.world(stands, rules, among.resident)
         with np.errstate(invalid="ignore", over="ignore"):
             place = np.abs(rows.position - made.shift).max(axis=1, initial=0.0)
+            if moving is not None:  # these meet as they are in the world
+                place = np.maximum(np.abs(rows.position).max(axis=1, initial=0.0), extent(some))
             far = place + np.where(finite, reach.max(axis=1, initial=0.0), 0.0)
-        rows = check_expel(expel, rows, (place, far), bool(asked.turns), bodies, engine.precision)
+        turns_any = bool(asked.turns)
+        rows = check_expel(
+            expel, rows, (place, far), turns_any, bodies, engine.precision, moving is not None
+        )
         still = ~rows.moves[:, None]
         way = None if asked.way is None else np.where(still, 0.0, asked.way)
         turns = [replace(t, half=np.where(still, [0.0, 1.0], t.half)) for t in asked.turns]
         found = engine.trace(made, rows, way, turns)
-        info = engine.about()
+        asked, info = asked.whole(way, found), engine.about()
+    if moving is not None:
+        options = {"precision": info["precision"], "backend": info["backend"], "max_bytes": max_bytes}
+        rows = until_touch(rows, asked, World(some, number, rules, options), found)
     inside = start_inside(rows, bodies, rules, info, max_bytes) if check_start else None
-    return _result(rows, finite, asked._replace(way=way), found, info, inside)
+    return _result(rows, finite, asked, found, info, inside)
 
 
 def _result(
@@ -128,9 +149,6 @@ def _result(
     status[~moved] = Status.UNRESOLVED
     status[~(rows.valid & finite)] = Status.INVALID_INPUT
     fraction = np.where(hit, found["fraction"], np.where(moved, 1.0, 0.0))
-    if asked.split is not None:
-        halves = hit & asked.split
-        fraction[halves] = 0.5 * (fraction[halves] + (found["turns"][halves] - 1))
     turned = found["turns"] > 0
     if asked.way is None:
         position = np.where(turned[:, None], found["position"], rows.position)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.bodies.rules import Rules
 
-__all__ = ["check_expel", "check_movers", "internal", "movers_on", "per_mover", "reach_of"]
+__all__ = ["check_expel", "check_movers", "internal", "movers_on", "per_mover", "reach_of", "refuse_points"]
 
 #: Keywords of earlier versions, as `renamed` takes them.
 OLD: Any = {"world": ("obstacles", (Bodies, Scene)), "own": "exclude_body", "in_world": "world"}
@@ -31,6 +31,9 @@ LEAST = {"mixed": 0.0, "double": 0.0, "single": 1e-7}
 #: A zone may be this share of the bound on the error of where a mover stands, and no thinner: that of a trace
 #: always is thicker, however its mover was turned, for which a coordinate may grow by the square root of 3.
 ROOM = 0.5
+#: Among bodies that move no zone is thinner than this share of the sizes: a thousand times what `collide` takes
+#: for touch, and no thinner, since to tell a gap that stays from a touch takes work that grows as gaps shrink.
+MOVING = 1e-8
 
 
 def check_movers(
@@ -119,6 +122,15 @@ def _points(movers: Any) -> Array:
         ) from None
 
 
+def refuse_points(movers: Any) -> None:
+    """Raise ``TypeError`` for points among bodies that move."""
+    if not isinstance(movers, Bodies):
+        raise TypeError(
+            "movers: expected gpu_collide.Bodies where obstacles move, got points; gc.sweep.rays casts "
+            "points among bodies that move, and obstacles.moved(obstacles.start, obstacles.start) stand still"
+        )
+
+
 def _checked_pairs(pairs: Any, n_movers: int, n_bodies: int) -> Array:
     """Rows (mover, body of the world)."""
     array = as_numpy(pairs, "pairs")
@@ -156,7 +168,13 @@ def reach_of(movers: Movers, bodies: Bodies) -> float:
 
 
 def check_expel(
-    expel: Any, movers: Movers, far: tuple[Array, Array], turns: bool, bodies: Bodies, precision: str
+    expel: Any,
+    movers: Movers,
+    far: tuple[Array, Array],
+    turns: bool,
+    bodies: Bodies,
+    precision: str,
+    moving: bool = False,
 ) -> Movers:
     """The movers with the thickness of their zones: the bound on the error of all that takes part in the way,
     or `expel` if that is more. It may be less, since what follows a way may lead farther than the way that
@@ -169,6 +187,8 @@ def check_expel(
         Greatest coordinate of where each stands, from where positions count; the same with its way.
     turns : bool
         A turn rounds what it turns, and begins where a way has ended; a way alone is exact where it begins.
+    moving : bool
+        Bodies move: no zone is thinner than a share of the sizes.
     """
     key = "mixed" if precision == "reference" else precision
     c = sources.constants(key)
@@ -176,6 +196,8 @@ def check_expel(
     with np.errstate(over="ignore", invalid="ignore"):
         largest = far[1] + wide
         stands, least = (c["GC_ZONE_DEFAULT"] * c["GC_ROUNDING"] * (x + wide) for x in far)
+    if moving:
+        least = np.maximum(least, MOVING * wide)
     inside = np.isfinite(largest) & (largest <= MOST[key]) & ((largest >= LEAST[key]) | (largest == 0.0))
     zone = least = np.where(inside, least, 0.0)
     if expel is not None:
