@@ -47,6 +47,7 @@ class Obstacles:
     Attributes
     ----------
     where : Backend
+    max_bytes : int
     engine
     bodies : Bodies
     moving : (n,) bool ndarray or None
@@ -82,7 +83,7 @@ class Obstacles:
                         f"{name}: expected nothing with a Scene as world, which has its own, got {value!r}; "
                         "pass it to the Scene"
                     )
-            self.where = obstacles.backend
+            self.where, self.max_bytes = obstacles.backend, obstacles.options.max_bytes
         else:
             self._options = options_of(
                 precision="mixed" if precision is None else precision,
@@ -90,6 +91,7 @@ class Obstacles:
                 max_bytes=max_bytes,
             )
             self.where = get_backend(self._options.backend, self._options.precision, *programs)
+            self.max_bytes = self._options.max_bytes
         self._current = self.where.current() if self.where.kind == "cuda" else nullcontext()
 
     def __enter__(self) -> Self:

@@ -75,8 +75,8 @@ class Gaps(NamedTuple):
         return Gaps(self.a.take(rows), self.b.take(rows), *(field[rows] for field in self[2:]))
 
     def at(self, time: Array) -> tuple[Array, Array, Array]:
-        """Gap (n,), normal from A to B (n, 3) and place (n, 3) at some times (n,): the place is B's vertex, or
-        A's, or of two edges the point of A's that is nearest to B's."""
+        """Gap (n,), normal from A to B (n, 3) and place (n, 3) at some times (n,): the place is the vertex,
+        or of two edges the point of A's that is nearest to B's."""
         one, two = self.a.poses_at(time), self.b.poses_at(time)
         place_a = one.position + rotate(one.unit_wxyz, self.at_a)
         place_b = two.position + rotate(two.unit_wxyz, self.at_b)

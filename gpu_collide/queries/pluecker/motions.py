@@ -14,8 +14,8 @@ from gpu_collide.geometry.arrays.angles import sine_cosine
 from gpu_collide.geometry.arrays.soa import length
 from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.pluecker.initial_overlap import start_inside
-from gpu_collide.queries.pluecker.movers import check_expel, check_movers, movers_on, refuse_points
-from gpu_collide.queries.pluecker.moving import World, extent, split_of, until_touch
+from gpu_collide.queries.pluecker.movers import check_expel, check_movers, check_moving, movers_on
+from gpu_collide.queries.pluecker.moving import World, until_touch
 from gpu_collide.results.result import Status
 from gpu_collide.results.trace import Trace
 
@@ -55,7 +55,6 @@ class Motion(NamedTuple):
                 far = np.maximum(far, 2.0 * np.abs(rows.position - turn.pivot))
             far = np.where(np.isfinite(turn.half).all(axis=1, keepdims=True), far, np.nan)
         return far
-
 
     def whole(self, way: Array | None, found: dict[str, Array]) -> Motion:
         """The same with the ways that movers go; makes fractions of halves found those of the turns."""
@@ -104,7 +103,7 @@ def trace(
     """`Trace` of movers; ``motion(rows, n)`` is the `Motion` of the rows made of `n` movers."""
     check_start = check_bool(check_start, "check_start")
     with Obstacles(obstacles, movers_on, precision, backend, max_bytes, own=True) as among:
-        bodies, rules, engine, moving = among.bodies, among.rules, among.engine, among.moving
+        bodies, rules, engine, others = among.bodies, among.rules, among.engine, None
         rows = check_movers(movers, exclude_body, world, pairs, bodies, rules)
         asked = motion(rows, rows.count)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -112,27 +111,26 @@ def trace(
         finite = np.asarray(np.isfinite(reach).all(axis=1))
         rows = replace(rows, moves=rows.moves & finite)
         stands = bodies
-        if moving is not None:
-            refuse_points(movers)
-            stands, some, number = split_of(bodies, moving)
+        if among.moving is not None:
+            check_moving(movers, engine.precision)
+            stands, others = World.split(among)
         made = engine.world(stands, rules, among.resident)
         with np.errstate(invalid="ignore", over="ignore"):
             place = np.abs(rows.position - made.shift).max(axis=1, initial=0.0)
-            if moving is not None:  # these meet as they are in the world
-                place = np.maximum(np.abs(rows.position).max(axis=1, initial=0.0), extent(some))
+            if others is not None:  # which meet where the world has them
+                place = np.maximum(np.abs(rows.position).max(axis=1, initial=0.0), others.extent())
             far = place + np.where(finite, reach.max(axis=1, initial=0.0), 0.0)
-        turns_any = bool(asked.turns)
         rows = check_expel(
-            expel, rows, (place, far), turns_any, bodies, engine.precision, moving is not None
+            expel, rows, (place, far), bool(asked.turns), bodies, engine.precision, others is not None
         )
         still = ~rows.moves[:, None]
         way = None if asked.way is None else np.where(still, 0.0, asked.way)
         turns = [replace(t, half=np.where(still, [0.0, 1.0], t.half)) for t in asked.turns]
-        found = engine.trace(made, rows, way, turns)
+        among_still = rows if others is None else replace(rows, moves=rows.moves & ~others.has(rows))
+        found = engine.trace(made, among_still, way, turns)
         asked, info = asked.whole(way, found), engine.about()
-    if moving is not None:
-        options = {"precision": info["precision"], "backend": info["backend"], "max_bytes": max_bytes}
-        rows = until_touch(rows, asked, World(some, number, rules, options), found)
+    if others is not None:
+        rows = until_touch(rows, asked, others, found)
     inside = start_inside(rows, bodies, rules, info, max_bytes) if check_start else None
     return _result(rows, finite, asked, found, info, inside)
 

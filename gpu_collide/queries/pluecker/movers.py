@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.bodies.rules import Rules
 
-__all__ = ["check_expel", "check_movers", "internal", "movers_on", "per_mover", "reach_of", "refuse_points"]
+__all__ = ["check_expel", "check_movers", "check_moving", "internal", "movers_on", "per_mover", "reach_of"]
 
 #: Keywords of earlier versions, as `renamed` takes them.
 OLD: Any = {"world": ("obstacles", (Bodies, Scene)), "own": "exclude_body", "in_world": "world"}
@@ -31,8 +31,8 @@ LEAST = {"mixed": 0.0, "double": 0.0, "single": 1e-7}
 #: A zone may be this share of the bound on the error of where a mover stands, and no thinner: that of a trace
 #: always is thicker, however its mover was turned, for which a coordinate may grow by the square root of 3.
 ROOM = 0.5
-#: Among bodies that move no zone is thinner than this share of the sizes: a thousand times what `collide` takes
-#: for touch, and no thinner, since to tell a gap that stays from a touch takes work that grows as gaps shrink.
+#: Among bodies that move no zone is thinner than this share of the sizes: a thousand times what `collide`
+#: takes for touch. To tell a gap that stays as it is from a touch takes work that grows as the gap shrinks.
 MOVING = 1e-8
 
 
@@ -69,8 +69,7 @@ def check_movers(
                 "leave world out, or pairs"
             )
         rows, body = _checked_pairs(pairs, n, len(bodies)).T
-        standing = bodies.start.valid[body]
-        leave, valid = leave[rows], valid[rows] & standing
+        leave, valid = leave[rows], valid[rows] & bodies.valid[body]
         shape, position, quat = shape[rows], position[rows], quat[rows]
         rank, (group, mask) = np.zeros(len(rows), np.int32), np.full((2, len(rows)), -1, np.int32)
     else:
@@ -122,12 +121,17 @@ def _points(movers: Any) -> Array:
         ) from None
 
 
-def refuse_points(movers: Any) -> None:
-    """Raise ``TypeError`` for points among bodies that move."""
+def check_moving(movers: Any, precision: str) -> None:
+    """Raise for what cannot be asked where obstacles move: points, and single precision."""
     if not isinstance(movers, Bodies):
         raise TypeError(
             "movers: expected gpu_collide.Bodies where obstacles move, got points; gc.sweep.rays casts "
             "points among bodies that move, and obstacles.moved(obstacles.start, obstacles.start) stand still"
+        )
+    if precision == "single":
+        raise ValueError(
+            "precision: expected 'mixed' or 'double' where obstacles move, got 'single', whose contacts of "
+            "bodies that turn are off by more than movers may be"
         )
 
 

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.bodies.movers import Movers
     from gpu_collide.bodies.rules import Rules
+    from gpu_collide.queries.obstacles import Obstacles
     from gpu_collide.queries.pluecker.meetings import Meetings
     from gpu_collide.queries.pluecker.motions import Motion
 
-__all__ = ["World", "extent", "split_of", "until_touch"]
+__all__ = ["World", "until_touch"]
 
 OBSTACLES, MOVERS = 1, 2
 #: `Touch` of a mover, by the `Kind` FV, VF or EE of its contact with an obstacle as body A.
@@ -53,23 +54,29 @@ class World(NamedTuple):
     rules: Rules
     options: dict[str, Any]
 
+    @classmethod
+    def split(cls, among: Obstacles) -> tuple[Bodies, World]:
+        """Bodies that stand still, with the others not there; and those that move. The same ones in the next
+        call, so that what has been prepared for them serves again."""
+        bodies = among.bodies
+        if "_split" not in bodies.__dict__:
+            start, number = bodies.start, np.flatnonzero(among.moving & bodies.valid)
+            there = Poses(start.position, start.quat_wxyz, start.valid & ~among.moving)
+            bodies.__dict__["_split"] = bodies.moved(there, there), bodies.take(number), number
+        stand, some, number = bodies.__dict__["_split"]
+        precision = "mixed" if among.engine.precision == "reference" else among.engine.precision
+        options = {"precision": precision, "backend": among.where.name, "max_bytes": among.max_bytes}
+        return stand, cls(some, number, among.rules, options)
 
-def extent(bodies: Bodies) -> float:
-    """The greatest coordinate of the origins of some bodies on their ways, or more."""
-    far = np.maximum(np.abs(bodies.start.position), np.abs(bodies.end.position)).max(axis=1, initial=0.0)
-    far = far + way_of(bodies)
-    return float(far[bodies.valid].max(initial=0.0))
+    def has(self, rows: Movers) -> Array:
+        """Which rows are about one of these bodies alone, (n,) bool."""
+        return np.isin(rows.body, self.number)
 
-
-def split_of(bodies: Bodies, moving: Array) -> tuple[Bodies, Bodies, Array]:
-    """Those of some bodies that stand still, with the others not there; those that move; and their numbers.
-    The same ones in the next call, so that what has been prepared for them serves again."""
-    known: Any = bodies.__dict__.get("_split")
-    if known is None:
-        start, number = bodies.start, np.flatnonzero(moving & bodies.valid)
-        there = Poses(start.position, start.quat_wxyz, start.valid & ~moving)
-        known = bodies.__dict__["_split"] = bodies.moved(there, there), bodies.take(number), number
-    return known  # type: ignore[no-any-return]
+    def extent(self) -> float:
+        """The greatest coordinate of their origins on their ways, or more."""
+        bodies = self.bodies
+        far = np.maximum(np.abs(bodies.start.position), np.abs(bodies.end.position)).max(axis=1, initial=0.0)
+        return float((far + way_of(bodies)).max(initial=0.0))
 
 
 def until_touch(rows: Movers, asked: Motion, world: World, found: dict[str, Array]) -> Movers:
@@ -99,6 +106,8 @@ def until_touch(rows: Movers, asked: Motion, world: World, found: dict[str, Arra
         some = part_of_step(world.bodies, part / n_parts, (part + 1) / n_parts)
         turns = part > 0 or asked.way is None
         movers = _turning(rows, asked, live) if turns else _shifted(rows, asked, live)
+        if turns:
+            _put(found, live, movers.end, world.has(rows)[live])
         stops, lost = _first(rows, live, movers, world._replace(bodies=some))
         unresolved[live[lost]] = True
         if stops is None:
@@ -109,13 +118,19 @@ def until_touch(rows: Movers, asked: Motion, world: World, found: dict[str, Arra
         done[k] = time[sooner]
         for name in COLUMNS:
             found[name][k] = stops[name]
-        found["fraction"][k], found["turns"][k] = stops["time"], int(turns)
+        found["fraction"][k], found["turns"][k] = stops["time"], 0
         if turns:
-            there = movers.take(stops["row"]).poses_at(stops["time"])
-            found["position"][k], found["quat"][k] = there.position, there.unit_wxyz
+            _put(found, k, movers.take(stops["row"]).poses_at(stops["time"]))
     for name in ("turns", *COLUMNS):
         found[name][unresolved] = -1 if name in ("body", "feature_a", "feature_b") else 0
     return replace(rows, moves=rows.moves & ~unresolved)
+
+
+def _put(found: dict[str, Array], rows: Array, poses: Poses, some: Any = True) -> None:
+    """Where movers come to on a turn, of `some` of these rows."""
+    some = np.broadcast_to(some, rows.shape)
+    found["position"][rows[some]], found["quat"][rows[some]] = poses.position[some], poses.unit_wxyz[some]
+    found["turns"][rows[some]] = 1
 
 
 def _shifted(rows: Movers, asked: Motion, live: Array) -> Bodies:
@@ -147,9 +162,7 @@ def _spinning(
     return with_spins(made, spins)
 
 
-def _first(
-    rows: Movers, live: Array, movers: Bodies, world: World
-) -> tuple[dict[str, Array] | None, Array]:
+def _first(rows: Movers, live: Array, movers: Bodies, world: World) -> tuple[dict[str, Array] | None, Array]:
     """What stops each of some movers first in one part of the step, `row` numbering them, if anything does;
     and of which of them that cannot be told."""
     both = Bodies.concatenate((world.bodies, movers))
@@ -185,8 +198,8 @@ def _pairs(rows: Movers, live: Array, both: Bodies, world: World) -> Array:
         return np.column_stack((number[body[asked]], first + asked)).astype(np.int32)
     side = np.where(np.arange(len(both)) < first, OBSTACLES, MOVERS)
     numbers, rules = None, world.rules
-    if rules.world is not None:
-        ranks, _ = rules.ranks()
+    ranks, _ = rules.ranks()
+    if ranks is not None:
         rank = np.concatenate((ranks[world.number], rows.rank[live]))
         numbers = np.where(rank > 0, rank, EVERYWHERE)
     pairs = find_pairs(both, world=numbers, group=side, mask=OBSTACLES + MOVERS - side, motion="body",
