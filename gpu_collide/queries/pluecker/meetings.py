@@ -12,7 +12,6 @@ from gpu_collide.bodies.quaternion import turn_vector
 from gpu_collide.bodies.spins import Spins
 from gpu_collide.geometry.preparation import prepared
 from gpu_collide.queries.collide import collide
-from gpu_collide.queries.pluecker.gaps import Gaps
 from gpu_collide.results.enums import Status
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array, ContactsWanted
     from gpu_collide.bodies.bodies import Bodies
+    from gpu_collide.queries.pluecker.gaps import Gaps
     from gpu_collide.results.contacts import Contacts
 
 __all__ = ["Meetings", "ask", "part_of_step", "stopping", "way_of"]
@@ -96,9 +96,8 @@ def ask(
     return Meetings(*(np.concatenate(columns) for columns in zip(*parts, strict=True))), lost
 
 
-def stopping(bodies: Bodies, pairs: Array, met: Meetings, precision: str) -> Array:
+def stopping(gaps: Gaps, met: Meetings, precision: str) -> Array:
     """Numbers of the contacts that stop a mover: whose features do not part, nor slide on each other."""
-    gaps = Gaps.of(bodies, pairs[met.pair], met)
     (reach, speed), (reach_b, speed_b) = _reach_and_speed(gaps.a), _reach_and_speed(gaps.b)
     touch = float(sources.constants(precision)["GC_TOL_TOUCH"]) * np.maximum(reach, reach_b)
     speed = PARTS * (speed + speed_b)

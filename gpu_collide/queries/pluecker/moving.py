@@ -173,11 +173,12 @@ def _first(rows: Movers, live: Array, movers: Bodies, world: World) -> tuple[dic
             break
         met, unknown = ask(both, pairs, contacts, world.options)
         lost[pairs[unknown, 1] - first] = True
-        stops = met.take(stopping(both, pairs, met, world.options["precision"]))
-        told.append(_told(both, pairs[stops.pair], stops, zone, world))
+        gaps = Gaps.of(both, pairs[met.pair], met)
+        stops = stopping(gaps, met, world.options["precision"])
+        told.append(_told(gaps.take(stops), pairs[met.pair[stops]], met.take(stops), zone, world))
         rest = np.zeros(len(pairs), bool)
         rest[met.pair] = True
-        rest[stops.pair] = False
+        rest[met.pair[stops]] = False
         pairs = pairs[rest]  # what touches and parts hides what comes later
     if not told:
         return None, lost
@@ -209,9 +210,9 @@ def _pairs(rows: Movers, live: Array, both: Bodies, world: World) -> Array:
     return pairs[meet]
 
 
-def _told(both: Bodies, pair: Array, stops: Meetings, zone: Array, world: World) -> dict[str, Array]:
+def _told(gaps: Gaps, pair: Array, stops: Meetings, zone: Array, world: World) -> dict[str, Array]:
     """What stops movers, by the names of a `Trace`, when they come into their zones."""
-    mover, gaps = pair[:, 1] - len(world.bodies), Gaps.of(both, pair, stops)
+    mover = pair[:, 1] - len(world.bodies)
     time = gaps.enter(zone[mover])
     _, normal, point = gaps.at(time)
     return {
