@@ -15,15 +15,42 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
-    from gpu_collide.queries.pluecker.meetings import Meetings
+    from gpu_collide.results.contacts import Contacts
 
-__all__ = ["Gaps"]
+__all__ = ["Gaps", "Meetings"]
 
 #: The first step back is longer by this than the zone at the speed of approach is, so that rounding of either
 #: does not make a second one necessary.
 MORE = 1.0 / 64.0
 #: Halvings of the time between two steps back: to rounding.
 HALVINGS = 53
+
+
+class Meetings(NamedTuple):
+    """Columns of `Contacts`, times being shares of the whole step, and speeds lengths a step."""
+
+    pair: Array
+    kind: Array
+    feature_a: Array
+    feature_b: Array
+    time: Array
+    normal: Array
+    local_a: Array
+    local_b: Array
+    normal_speed: Array
+    sustained: Array
+    time_end: Array
+
+    @classmethod
+    def of(cls, found: Contacts, begin: float, end: float) -> Meetings:
+        """Contacts in a part of the step."""
+        made = cls(*(getattr(found, name) for name in cls._fields))
+        time, until = (begin + (end - begin) * x for x in (made.time, made.time_end))
+        return made._replace(time=time, time_end=until, normal_speed=made.normal_speed / (end - begin))
+
+    def take(self, rows: Array) -> Meetings:
+        """Some of them."""
+        return Meetings(*(column[rows] for column in self))
 
 
 class Gaps(NamedTuple):

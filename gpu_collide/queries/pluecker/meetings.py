@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from gpu_collide.bodies.quaternion import turn_vector
 from gpu_collide.bodies.spins import Spins
 from gpu_collide.geometry.preparation import prepared
 from gpu_collide.queries.collide import collide
+from gpu_collide.queries.pluecker.gaps import Meetings
 from gpu_collide.results.enums import Status
 
 if TYPE_CHECKING:
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array, ContactsWanted
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.queries.pluecker.gaps import Gaps
-    from gpu_collide.results.contacts import Contacts
 
-__all__ = ["Meetings", "ask", "part_of_step", "stopping", "way_of"]
+__all__ = ["ask", "part_of_step", "stopping", "way_of"]
 
 #: Pairs of which `collide` gives up a step are asked in halves of it, down to this share.
 SHORTEST = 1.0 / 8.0
@@ -30,33 +30,6 @@ SHORTEST = 1.0 / 8.0
 PARTS = 1e-8
 #: Where they neither part nor approach at the start, so much of a step later tells, divided by the turns.
 SOON = 2.0**-10
-
-
-class Meetings(NamedTuple):
-    """Columns of `Contacts`, times being shares of the whole step, and speeds lengths a step."""
-
-    pair: Array
-    kind: Array
-    feature_a: Array
-    feature_b: Array
-    time: Array
-    normal: Array
-    local_a: Array
-    local_b: Array
-    normal_speed: Array
-    sustained: Array
-    time_end: Array
-
-    @classmethod
-    def of(cls, found: Contacts, begin: float, end: float) -> Meetings:
-        """Contacts in a part of the step."""
-        made = cls(*(getattr(found, name) for name in cls._fields))
-        time, until = (begin + (end - begin) * x for x in (made.time, made.time_end))
-        return made._replace(time=time, time_end=until, normal_speed=made.normal_speed / (end - begin))
-
-    def take(self, rows: Array) -> Meetings:
-        """Some of them."""
-        return Meetings(*(column[rows] for column in self))
 
 
 def part_of_step(bodies: Bodies, begin: float, end: float) -> Bodies:

@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array
-    from gpu_collide.bodies.movers import Movers
+    from gpu_collide.bodies.movers import Motion, Movers
     from gpu_collide.bodies.rules import Rules
     from gpu_collide.queries.obstacles import Obstacles
-    from gpu_collide.queries.pluecker.meetings import Meetings
-    from gpu_collide.queries.pluecker.motions import Motion
+    from gpu_collide.queries.pluecker.gaps import Meetings
 
 __all__ = ["World", "until_touch"]
 
