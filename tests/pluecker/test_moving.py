@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import gpu_collide as gc
 from gpu_collide.bodies.quaternion import rotate as turn_by
 from gpu_collide.queries.pluecker import Touch, contacts, move, rotate, translate
+from gpu_collide.view.page.write import QueryArguments, page_scene
 from tests.pluecker._crowds import BOX, CAR, at, same_bits, still
 from tests.pluecker._moving import SIZES, ask, crowd, gaps, goes_through, judge
 from tests.support.traces import FIELDS
@@ -355,6 +356,11 @@ def test_what_is_refused():
         translate([[0, 0, 3]], other, [0, 0, -3])
     with pytest.raises(ValueError, match="precision: expected 'mixed' or 'double' where obstacles move"):
         translate(still(BOX, [0, 0, 3]), other, [0, 0, -3], precision="single")
+    found = translate(still(BOX, [0, 0, 3]), other, [0, 0, -3], backend="cpu")
+    with pytest.raises(
+        ValueError, match="scene: expected bodies that stand still, .*, got 1 body that moves"
+    ):
+        page_scene(found, other, QueryArguments(movers=still(BOX, [0, 0, 3]), displacement=[0, 0, -3]))
     with pytest.raises(ValueError, match="obstacles: expected bodies that move from pose to pose"):
         contacts(still(BOX, [0, 0, 3]), other)
     bad = gc.Bodies(BOX, None, at([[0, 0, 0], [0, 0, 0]]), at([[0, 0, 1], [np.nan, 0, 0]]))
