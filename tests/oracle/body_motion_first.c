@@ -182,6 +182,29 @@ static Near look(const Pair *p, int id, const State *sa, const State *sb)
     return out;
 }
 
+/* A feature of A against a ball around all of B: 0 if they are too near each other for balls. */
+static int look_at_all(const Pair *p, int feature, const State *sa, const State *sb, Near *out)
+{
+    real reach, bend;
+    vec xa = placed(sa, feature_of(p->a, feature, &reach, &bend)), xb = placed(sb, p->b->middle), y = sub(xb, xa);
+    real apart = len(y);
+    reach += p->b->extent;
+    out->gap = apart - reach;
+    if (out->gap < 0.1L * reach + 1e-3L * p->size) return 0;
+    vec pace = sub(velocity(sb, xb), velocity(sa, xa));
+    out->next = no_sooner(out->gap, dot(pace, mul(1 / apart, y)), bend + p->b->middle_bend);
+    return 1;
+}
+
+/* Pairs of a feature of A with all of B that it can meet: how many from which. */
+static int with_all(const Pair *p, int feature, int *from)
+{
+    const Mesh *a = p->a->mesh, *b = p->b->mesh;
+    int face = feature - a->vertices, edge = face - a->faces;
+    *from = face < 0 ? p->fv + feature * b->faces : edge < 0 ? face * b->vertices : p->fv + p->vf + edge * b->edges;
+    return face < 0 ? b->faces : edge < 0 ? b->vertices : b->edges;
+}
+
 /* The deepest that an edge of one goes through a face of the other: past the plane at both ends, and within the sides. */
 static real cut(const Actor *e, const State *se, const Actor *f, const State *sf)
 {
@@ -189,6 +212,7 @@ static real cut(const Actor *e, const State *se, const Actor *f, const State *sf
     for (int i = 0; i < e->mesh->edges; i++) {
         vec x0 = back(sf, placed(se, e->vertex[e->mesh->edge[2 * i]]));
         vec x1 = back(sf, placed(se, e->vertex[e->mesh->edge[2 * i + 1]]));
+        if (len(sub(mul(0.5L, add(x0, x1)), f->middle)) > 1.000001L * (e->edge_reach[i] + f->extent)) continue;
         for (int j = 0; j < f->mesh->faces; j++) {
             vec n = f->face_normal[j], mid = f->face_mid[j];
             real h0 = dot(n, sub(x0, mid)), h1 = dot(n, sub(x1, mid));
@@ -238,9 +262,19 @@ static int both_hold(const Pair *p, real t, vec on_a, real far)
             x[k] = far * ((real)(seed >> 33) / 1073741824.0L - 1);
         }
         vec at = add(on_a, V(x[0], x[1], x[2]));
+        if (len(sub(back(&sb, placed(&sa, at)), p->b->middle)) > p->b->extent) continue;
         if (winds(p->a, at) && winds(p->b, back(&sb, placed(&sa, at)))) return 1;
     }
     return 0;
+}
+
+static void rise(const real *key, int *heap, int i)
+{
+    for (; i > 0 && key[heap[i]] < key[heap[(i - 1) / 2]]; i = (i - 1) / 2) {
+        int x = heap[i];
+        heap[i] = heap[(i - 1) / 2];
+        heap[(i - 1) / 2] = x;
+    }
 }
 
 static void sift(const real *key, int *heap, int n, int i)
@@ -271,17 +305,22 @@ static void first_of(const Pair *p, First *out, int most)
         out->status = OVERLAPS;
         return;
     }
-    int n = p->fv + p->vf + p->ee;
-    real *key = malloc(sizeof(real) * n);
-    int *heap = malloc(sizeof(int) * n);
+    int n = p->fv + p->vf + p->ee, features = features_of(a), waiting = 0, from;
+    real *key = malloc(sizeof(real) * (n + features));
+    int *heap = malloc(sizeof(int) * (n + features)); /* pairs, then features of A that are still far from all of B */
     out->least = INFINITY;
-    for (int i = 0; i < n; i++) {
-        Near near = look(p, i, &sa, &sb);
-        heap[i] = i;
-        key[i] = near.next;
-        if (near.gap < out->least) out->least = (double)near.gap;
+    for (int f = 0; f < features; f++) {
+        Near near;
+        int far = look_at_all(p, f, &sa, &sb, &near), many = far ? 1 : with_all(p, f, &from);
+        for (int i = 0; i < many; i++) {
+            int id = far ? n + f : from + i;
+            if (!far) near = look(p, id, &sa, &sb);
+            key[id] = near.next;
+            heap[waiting++] = id;
+            if (near.gap < out->least) out->least = (double)near.gap;
+            out->looks++;
+        }
     }
-    out->looks = n;
     if (out->least <= 1e-9L * p->size || out->depth > 0) {
         /* faces in one plane cut nothing, however deep */
         out->inside = a->mesh->closed && b->mesh->closed && both_hold(p, 0, a->middle, a->extent);
@@ -292,9 +331,9 @@ static void first_of(const Pair *p, First *out, int most)
         out->status = OVERLAPS;
         out->inside = 1;
     } else {
-        for (int i = n / 2; i >= 0; i--) sift(key, heap, n, i);
+        for (int i = waiting / 2; i >= 0; i--) sift(key, heap, waiting, i);
         out->status = GIVEN_UP;
-        while (out->looks++ < most + n) {
+        while (out->looks++ < most + 2 * n) {
             int id = heap[0];
             real t = key[id];
             out->time = (double)t;
@@ -305,6 +344,22 @@ static void first_of(const Pair *p, First *out, int most)
             }
             sa = state_at(&a->motion, t);
             sb = state_at(&b->motion, t);
+            if (id >= n) {
+                Near near;
+                int far = look_at_all(p, id - n, &sa, &sb, &near), many = far ? 1 : with_all(p, id - n, &from);
+                if (!far) heap[0] = from;
+                for (int i = 0; i < many; i++) {
+                    if (!far) near = look(p, from + i, &sa, &sb);
+                    key[far ? id : from + i] = t + (far || near.gap > enough ? near.next : 0);
+                    if (i == 0) sift(key, heap, waiting, 0);
+                    else {
+                        heap[waiting++] = from + i;
+                        rise(key, heap, waiting - 1);
+                    }
+                }
+                out->looks += many - 1;
+                continue;
+            }
             Near near = look(p, id, &sa, &sb);
             if (near.gap < out->least) out->least = (double)near.gap;
             if (near.gap <= enough) {
@@ -336,7 +391,7 @@ static void first_of(const Pair *p, First *out, int most)
                 break;
             }
             key[id] = t + near.next;
-            sift(key, heap, n, 0);
+            sift(key, heap, waiting, 0);
         }
     }
     free(key);
