@@ -32,6 +32,7 @@ def of_family(name, pairs, seed, backend, every, batch=2000, motion="body", seco
         if time.process_time() > until:
             break
         n = min(batch, pairs - begin)
+        first.before = all_.before = begin
         scene = FAMILIES[name]([seed, begin], n)
         overlap, toi, told = answer(run(scene, motion=motion, contacts="first", backend=backend))
         judge_first(scene, overlap, toi, told, first)

@@ -26,9 +26,10 @@ REJECTED, UNDECIDED, REQUIRED = -1, 0, 1
 
 @dataclass
 class Verdict:
-    """Counts of one batch; `rows` lists some pairs of each kind of fault."""
+    """Counts of batches; `rows` lists some pairs of each kind of fault, counted on from `before`."""
 
     pairs: int = 0
+    before: int = 0
     counts: dict = field(default_factory=dict)
     worst: dict = field(default_factory=dict)
     rows: dict = field(default_factory=dict)
@@ -37,7 +38,7 @@ class Verdict:
         rows = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows)
         self.counts[name] = self.counts.get(name, 0) + len(rows)
         if len(rows):
-            self.rows.setdefault(name, []).extend(rows[:20].tolist())
+            self.rows.setdefault(name, []).extend((rows[:20] + self.before).tolist())
 
     def least(self, name, values):
         if len(values):
