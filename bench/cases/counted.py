@@ -223,7 +223,7 @@ def _rows(case, backend, counted: Counted, pairs, precision):
 
 
 def _sizes(kernel, precision, group):
-    needs = _needs(precision)[kernel]
+    needs = _needs(sources.program_of(kernel), precision)[kernel]
     return {
         "registers": needs.registers,
         "stack": needs.stack,
@@ -232,17 +232,14 @@ def _sizes(kernel, precision, group):
 
 
 @cache
-def _needs(precision):
-    found = {}
-    for program in sources.PROGRAMS:
-        text = sources.program(program)
-        name = f"{digest(text, precision, str(ARCH), nvrtc.version(NVRTC), 'counted')}.cubin"
+def _needs(program, precision):
+    text = sources.program(program)
+    name = f"{digest(text, precision, str(ARCH), nvrtc.version(NVRTC), 'counted')}.cubin"
 
-        def make(text=text):
-            return cuda.compile_only(ARCH, precision, text=text, major=NVRTC)
+    def make():
+        return cuda.compile_only(ARCH, precision, text=text, major=NVRTC)
 
-        found |= cached(name, make, lambda data: cubin.needs(bytes(data)))
-    return found
+    return cached(name, make, lambda data: cubin.needs(bytes(data)))
 
 
 # -- the table -----------------------------------------------------------------------------------------------
