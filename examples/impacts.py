@@ -140,8 +140,8 @@ class World:
             self.spin[i] += sign * self.agile[i] * np.cross(arm, impulse)
 
     def gaps(self):
-        """Gap of each near pair along the best normal of a face or, below a centimetre, of two edges: from 0 on
-        they are apart."""
+        """Gap of each near pair along the best normal of a face or, below a centimetre, of two edges: from 0
+        on they are apart."""
         rotations = gc.Poses.from_quat_wxyz(self.position, self.quat).to_matrix()[:, :3, :3]
         places, axes = [], []
         for i, k in enumerate(self.shape):

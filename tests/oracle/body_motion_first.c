@@ -162,7 +162,22 @@ static int with_all(const Pair *p, int feature, int *from)
     return face < 0 ? b->faces : edge < 0 ? b->vertices : b->edges;
 }
 
-/* The deepest that an edge of one goes through a face of the other: past the plane at both ends, and within the sides. */
+/* How far the line through x0 and x1 passes from the lines of a face's sides: so far edges are moved to part them. */
+static real passes(const Actor *f, int face, vec x0, vec x1)
+{
+    const int *c = f->mesh->loop + f->mesh->face_start[face];
+    int n = f->mesh->face_start[face + 1] - f->mesh->face_start[face];
+    real least = 1e300L;
+    for (int i = 0; i < n; i++) {
+        vec p = f->vertex[c[i]], across = cross(sub(f->vertex[c[(i + 1) % n]], p), sub(x1, x0));
+        real d = fabsl(dot(unit(across), sub(x0, p)));
+        if (len(across) > 0 && d < least) least = d;
+    }
+    return least;
+}
+
+/* The deepest that an edge of one goes through a face of the other: past the plane at both ends, within the sides, and past the
+   edges there. */
 static real cut(const Actor *e, const State *se, const Actor *f, const State *sf)
 {
     real deepest = 0;
@@ -178,6 +193,7 @@ static real cut(const Actor *e, const State *se, const Actor *f, const State *sf
             if (depth <= deepest) continue;
             real within = within_face(f, j, add(x0, mul(h0 / (h0 - h1), sub(x1, x0))));
             if (within < depth) depth = within;
+            if (depth > deepest) depth = fminl(depth, passes(f, j, x0, x1));
             if (depth > deepest) deepest = depth;
         }
     }
