@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import as_float_array
+from gpu_collide._validate import as_float_array, as_numpy
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.errors import MissingExtraError
+from gpu_collide.recordings.ids import numbered_ids
+from gpu_collide.results.ids import array_of_ids
 from gpu_collide.results.npz import open_npz
 
 if TYPE_CHECKING:
@@ -24,13 +26,15 @@ FORM = """Expected arrays:
   position (t, 3) or (t, n, 3)                places of one body or of n
   quat_wxyz or quaternion_xyzw, (..., 4)      orientations, of the same leading shape
 and, if there are any,
+  id (n,)                                     what the bodies are called: numbers or texts
+  valid (t, n)                                whether a body is there
   race_lengths (races,)                       how many of the t frames belong to each race, in order
   car_vertices (k, 3), car_faces (m, 3)       the mesh of the moving bodies, in their own frame
   track_vertices (k, 3), track_faces (m, 3)   a mesh that stands still, in the world"""
 """What a recording has to hold, for messages."""
 
 _NAMES = (
-    "time", "position", "quat_wxyz", "quaternion_xyzw", "race_lengths",
+    "time", "position", "quat_wxyz", "quaternion_xyzw", "id", "valid", "race_lengths",
     "car_vertices", "car_faces", "track_vertices", "track_faces",
 )  # fmt: skip
 
@@ -38,8 +42,10 @@ _NAMES = (
 class PosesOfArrays:
     """Poses in arrays that are sliced by frames: of NumPy, or of a store that reads what is asked for."""
 
-    def __init__(self, position: Any, quat: Any, name_of_quat: str, frames: int) -> None:
-        self.position, self.quat, self.name_of_quat = position, quat, name_of_quat
+    def __init__(
+        self, position: Any, quat: Any, name_of_quat: str, frames: int, ids: Any = None, valid: Any = None
+    ) -> None:
+        self.position, self.quat, self.name_of_quat, self.valid = position, quat, name_of_quat, valid
         lead = tuple(position.shape[:-1])
         for name, array, width in (("position", position, 3), (name_of_quat, quat, 4)):
             if tuple(array.shape) != (*lead, width) or len(lead) not in (1, 2):
@@ -48,19 +54,42 @@ class PosesOfArrays:
         if lead[0] != frames:
             raise ValueError(f"time: expected one time per frame, {lead[0]}, got {frames}")
         self.n_bodies = 1 if len(lead) == 1 else lead[1]
+        if valid is not None and tuple(valid.shape) not in (lead, (frames, self.n_bodies)):
+            raise ValueError(f"valid: expected shape {lead}, got {tuple(valid.shape)}")
+        self.named = ids is not None
         self.frames, self.ids = np.arange(frames), np.arange(self.n_bodies)
+        if ids is not None:
+            self.ids = _ids_of_arrays(ids, self.n_bodies)
 
-    def poses(self, first: int, stop: int) -> Poses:
+    def poses(self, first: int, stop: int) -> tuple[Poses, Array | None]:
         position = as_float_array(self.position[first:stop], "position")
         quat = as_float_array(self.quat[first:stop], self.name_of_quat)
         lead = (len(position), self.n_bodies)
         make = Poses.from_quat_wxyz if self.name_of_quat == "quat_wxyz" else Poses.from_quat_xyzw
-        return make(position.reshape(*lead, 3), quat.reshape(*lead, 4))
+        poses = make(position.reshape(*lead, 3), quat.reshape(*lead, 4))
+        if self.valid is None:
+            return poses, None
+        there = as_numpy(self.valid[first:stop], "valid")
+        if there.dtype != bool:
+            raise TypeError(f"valid: expected bool, got {there.dtype}")
+        return poses, there.reshape(lead)
 
-    def blocks(self, first: int, stop: int, frames: int) -> Iterator[Poses]:
-        """Poses of the frames from `first` up to `stop`, so many at a time; at least one block."""
+    def blocks(self, first: int, stop: int, frames: int) -> Iterator[tuple[Poses, Array | None]]:
+        """Poses of the frames from `first` up to `stop`, so many at a time, and which bodies are there (None:
+        all); at least one block."""
         for begin in range(first, max(stop, first + 1), frames):
             yield self.poses(begin, min(begin + frames, stop))
+
+
+def _ids_of_arrays(ids: Any, n_bodies: int) -> Array:
+    ids = np.asarray(ids)
+    if ids.shape != (n_bodies,):
+        raise ValueError(f"id: expected one for each body, {n_bodies}, got shape {ids.shape}")
+    different, _ = numbered_ids(ids, "id")
+    if len(different) < n_bodies:
+        twice = next(value for k, value in enumerate(ids.tolist()) if value in ids.tolist()[:k])
+        raise ValueError(f"id: expected ids that differ, got {twice!r} twice")
+    return array_of_ids(ids.tolist())
 
 
 def read_npz(path: StrPath) -> dict[str, Any]:

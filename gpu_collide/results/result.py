@@ -151,17 +151,21 @@ class Result:
         if dtype is None:
             columns = [(name, d, tail) for name, (d, tail) in self._rows.items()]
             dtype = _RECORDS[type(self)] = np.dtype(columns, align=True)
-        if self.part_a is not None:
-            told = {name: self.part_names(name, rows) for name in PART_FIELDS}
+        told = self._told(rows)
+        if told:
             columns = [(name, d, tail) for name, (d, tail) in self._rows.items()]
             columns += [(name, names.dtype, ()) for name, names in told.items()]
             dtype = np.dtype(columns, align=True)
         records = np.empty(len(range(*rows.indices(self.__len__()))), dtype)
         for name in self._rows:
             records[name] = as_numpy(getattr(self, name)[rows], name)
-        for name in PART_FIELDS if self.part_a is not None else ():
-            records[name] = told[name]
+        for name, values in told.items():
+            records[name] = values
         return records.view(Rows)
+
+    def _told(self, rows: slice) -> dict[str, Array]:
+        """What records of rows say beside the fields."""
+        return {} if self.part_a is None else {name: self.part_names(name, rows) for name in PART_FIELDS}
 
     @property
     def parts(self) -> tuple[str, ...]:
