@@ -14,8 +14,8 @@ from gpu_collide.backends import get_backend
 from gpu_collide.batch import files, tables
 from gpu_collide.batch.shares import share_of
 from gpu_collide.errors import BackendUnavailableError, DeviceError, KernelCompileError
-from gpu_collide.recordings.pieces import some_steps
 from gpu_collide.recordings.files import load_recording
+from gpu_collide.recordings.pieces import some_steps
 from gpu_collide.recordings.recording import Recording
 from gpu_collide.results.encounters import Encounters
 

@@ -58,7 +58,9 @@ def quat_of_euler(axes: Any, angles: Any, degrees: Any) -> Array:
         )
     angles = radians_of(angles, "angles", degrees)
     if angles.shape[-1:] != (len(axes),):
-        raise ValueError(f"angles: expected shape (..., {len(axes)}), one for each of {axes!r}, got {angles.shape}")
+        raise ValueError(
+            f"angles: expected shape (..., {len(axes)}), one for each of {axes!r}, got {angles.shape}"
+        )
     turns = [_about("xyz".index(letter), angles[..., k]) for k, letter in enumerate(letters)]
     quat = turns[0]
     for turn in turns[1:]:  # about axes that stand still the later turn comes on the left

@@ -179,8 +179,8 @@ class Poses(PoseMotions):
         ----------
         position : (..., 3) array_like
         yaw : (...) array_like
-            From x towards y, of any size; of the leading shape of `position`, or broadcast to it. A body whose
-            length is along its own x axis heads that way.
+            From x towards y, of any size; of the leading shape of `position`, or broadcast to it. A body
+            whose length is along its own x axis heads that way.
         degrees : bool, optional
             Degrees instead of radians.
 
@@ -207,9 +207,7 @@ class Poses(PoseMotions):
         return cls.from_quat_wxyz(position, quat_of_yaw(angle))
 
     @classmethod
-    def from_euler(
-        cls, position: ArrayLike, axes: str, angles: ArrayLike, *, degrees: bool = False
-    ) -> Poses:
+    def from_euler(cls, position: ArrayLike, axes: str, angles: ArrayLike, *, degrees: bool = False) -> Poses:
         """Poses from positions (..., 3) and Euler angles, whose axes are named as SciPy names them.
 
         Parameters

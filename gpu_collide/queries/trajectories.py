@@ -116,8 +116,8 @@ def collide_trajectories(
         Seconds, strictly increasing.
     there : (t, n) array_like of bool, optional
         Whether each body is there at each time. One that is not takes part in no step that begins or ends
-        then, its pose is not looked at, and nothing is told of it. Default: all are. With `poses` in blocks it
-        comes in the blocks.
+        then, its pose is not looked at, and nothing is told of it. Default: all are. With `poses` in blocks
+        it comes in the blocks.
     static : Bodies or Mesh, optional
         Bodies that stand still, with meshes of their own: numbers n, n + 1, ...  Their end poses must equal
         their start poses. Two of them never make a pair. A Mesh is one body at the world's origin.
@@ -175,8 +175,8 @@ def collide_trajectories(
     Notes
     -----
     Nothing is skipped in silence: a body that jumped, turned too far, or whose pose is invalid at either end
-    of a step takes part in no pair of that step, and is listed in ``skipped``. One that `there` says is away is
-    listed nowhere.
+    of a step takes part in no pair of that step, and is listed in ``skipped``. One that `there` says is away
+    is listed nowhere.
 
     Each step is a problem of its own. A contact that lasts beyond the end of its step is reported again in
     the next one, ``sustained`` from its beginning, and one at exactly the time of a frame may be reported by

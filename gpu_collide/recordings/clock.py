@@ -1,5 +1,5 @@
-"""The frames of rows that have times, one clock for all bodies or one for each: which rows share a frame, where
-bodies are away, and where a body is between two of its rows."""
+"""The frames of rows that have times, one clock for all bodies or one for each: which rows share a frame,
+where bodies are away, and where a body is between two of its rows."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ GAP = 1.5  # usual intervals from which on a body is away
 _QUICK = 0.1  # quantile of the intervals of bodies that is the clock's, if all are multiples of it
 _EVEN, _OFF = 0.99, 0.1  # share of them that has to be one, and by how much of it they may miss
 _UNEVEN = 0.1  # share of intervals that may be gaps, where a clock is not even
+_NO_GAP = "max_gap: expected seconds from which on a body without a row is away, got None"
 _SLOW_ROWS = 3  # intervals from which on a body has a clock of its own, if they are alike
 
 
@@ -87,10 +88,11 @@ class Clock:
         apart = np.append(True, np.diff(sorted_times) > min(SAME, SAME_SHARE * usual))[: len(sorted_times)]
         self.times, self.frame = sorted_times[apart], (np.cumsum(apart) - 1)[back.ravel()]
         self._check_twice(follows, place, ids)
-        limit = self._limit(steps, follows, ids) if max_gap is None else max_gap * (1 + 1e-9)
+        limit = self._limit(steps, follows, ids) if max_gap is None else max_gap + 2 * SAME
         if len(steps) and not (steps <= limit).any():
             raise ValueError(
-                f"max_gap: expected at least the {usual:.6g} s from one row of a body to the next, got {max_gap}"
+                f"max_gap: expected at least the {steps.min():.6g} s from a row of a body to its next, got "
+                f"{max_gap:g}"
             )
         self._near = follows[steps <= limit]
         ends = np.append(np.flatnonzero(np.diff(self.times) > limit) + 1, len(self.times))
@@ -112,8 +114,9 @@ class Clock:
         if len(twice):
             first = twice[0]
             raise ValueError(
-                f"{place}: expected one row of a body at a time, got {how_many(len(twice), 'row')} more, first "
-                f"{ids[self._body[first]]!r} at {self.times[self.frame[first]]:.9g} s; drop what is there twice"
+                f"{place}: expected one row of a body at a time, got {how_many(len(twice), 'row')} more, "
+                f"first {ids[self._body[first]]!r} at {self.times[self.frame[first]]:.9g} s; drop what is "
+                "there twice"
             )
 
     def _limit(self, steps: Array, follows: Array, ids: list[Any]) -> float:
@@ -128,8 +131,7 @@ class Clock:
         usual = float(np.median(steps))
         if np.mean(steps > GAP * usual) > _UNEVEN:
             raise ValueError(
-                "max_gap: expected seconds from which on a body without a row is away, got None, and times are "
-                f"too uneven to tell: {usual:.6g} s from one row of a body to its next in the median, up to "
+                f"{_NO_GAP}, and times are too uneven to tell: {usual:.6g} s from one row of a body to its next in the median, up to "
                 f"{steps.max():.6g}"
             )
         return GAP * usual
@@ -143,8 +145,7 @@ class Clock:
         if len(slow):
             who = ids[self._body[follows[begins[slow[0]]]]]
             raise ValueError(
-                "max_gap: expected seconds from which on a body without a row is away, got None, and "
-                f"{how_many(len(slow), 'body', 'bodies')} (first: {who!r}) have a row every "
+                f"{_NO_GAP}, and {how_many(len(slow), 'body', 'bodies')} (first: {who!r}) have a row every "
                 f"{least[slow[0]]:.6g} s where others have one every {limit / GAP:.6g} s"
             )
 

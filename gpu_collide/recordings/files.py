@@ -40,9 +40,9 @@ def load_recording(
         ``.npz`` file or ``.zarr`` group with the arrays that `Recording.from_arrays` takes; ``.parquet`` file
         with the columns frame, time, body, x, y, z, qw, qx, qy, qz, a row for each body in each frame, in any
         order; or ``.parquet`` or ``.csv`` file with the columns that `Recording.from_table` takes. Frames
-        have any integers for numbers, bodies integers or texts: `Recording.frames` and `Recording.ids`. A body
-        without a row in a frame is not there. Where the number of a frame is left out, since nobody is there,
-        no step leads over it.
+        have any integers for numbers, bodies integers or texts: `Recording.frames` and `Recording.ids`. A
+        body without a row in a frame is not there. Where the number of a frame is left out, since nobody is
+        there, no step leads over it.
     meshes : Mesh or sequence of Mesh, optional
         Shapes of the moving bodies; default: the one in the file, or boxes of the sizes in a table.
     shape : (n,) array_like of int, optional
@@ -58,8 +58,8 @@ def load_recording(
     Returns
     -------
     Recording
-        Poses of ``.npz`` files and of tables of vehicles are held in memory; those of the others are read when
-        asked for.
+        Poses of ``.npz`` files and of tables of vehicles are held in memory; those of the others are read
+        when asked for.
 
     Notes
     -----

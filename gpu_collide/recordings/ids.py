@@ -38,9 +38,7 @@ def numbered_ids(values: Array, name: str) -> tuple[Array, Array]:
     if values.dtype.kind == "S":
         values = np.char.decode(values, "utf-8")
     rows = values.tolist()
-    empty = [k for k, value in enumerate(rows) if value is None or value != value] if values.dtype != object else [
-        k for k, value in enumerate(rows) if value is None or type(value).__name__ in _NONE or _is_nan(value)
-    ]  # fmt: skip
+    empty = [k for k, value in enumerate(rows) if _is_nothing(value)]
     if empty:
         raise ValueError(
             f"{name}: expected an id in each row, got none in {how_many(len(empty), 'row')}, first: "
@@ -64,13 +62,13 @@ def check_distinct(ids: list[Any], name: str) -> None:
         other = seen.setdefault(str(value), value)
         if other is not value:
             raise ValueError(
-                f"{name}: expected ids that differ as text, got {other!r} and {value!r}; is this one body? Make "
-                "all ids of one kind, such as column.astype(str)"
+                f"{name}: expected ids that differ as text, got {other!r} and {value!r}; is this one body? "
+                "Make all ids of one kind, such as column.astype(str)"
             )
 
 
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and value != value
+def _is_nothing(value: Any) -> bool:
+    return value is None or type(value).__name__ in _NONE or (isinstance(value, float) and value != value)
 
 
 def _place(value: Any) -> tuple[int, Any, str]:

@@ -30,10 +30,7 @@ class _Window:
     frames: Array
     ids: Array
     n_bodies: int
-
-    @property
-    def named(self) -> bool:
-        return bool(self.source.named)
+    named: bool
 
     def poses(self, first: int, stop: int) -> Block:
         return self.source.poses(self.begin + first, self.begin + stop)
@@ -51,10 +48,7 @@ class _Rows:
     frames: Array
     ids: Array
     n_bodies: int
-
-    @property
-    def named(self) -> bool:
-        return bool(self.source.named)
+    named: bool
 
     def poses(self, first: int, stop: int) -> Block:
         return self._some(self.source.poses(first, stop))
@@ -75,7 +69,10 @@ def some_steps(recording: Recording, first: int, stop: int) -> Recording:
     frames = slice(first, min(stop + 1, len(recording.times)))
     ends = np.clip(np.cumsum(recording.race_lengths), frames.start, frames.stop)
     lengths = np.diff(ends, prepend=frames.start)
-    source = _Window(recording._source, first, recording.frames[frames], recording.ids, recording.n_bodies)
+    named = recording._source.named
+    source = _Window(
+        recording._source, first, recording.frames[frames], recording.ids, recording.n_bodies, named
+    )
     return replace(
         recording, times=recording.times[frames], race_lengths=lengths[lengths > 0], _source=source
     )
@@ -84,7 +81,9 @@ def some_steps(recording: Recording, first: int, stop: int) -> Recording:
 def some_bodies(recording: Recording, rows: Array) -> Recording:
     """The moving bodies `rows`, which increase, and all that stands still; `numbered` gives numbers back."""
     shape = None if recording.shape is None else recording.shape[rows]
-    source = _Rows(recording._source, rows, recording.frames, recording.ids[rows], len(rows))
+    source = _Rows(
+        recording._source, rows, recording.frames, recording.ids[rows], len(rows), recording._source.named
+    )
     return replace(recording, shape=shape, _source=source)
 
 

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Protocol, overload
 import numpy as np
 
 from gpu_collide._options import DEFAULT_BYTES
-from gpu_collide._validate import as_float_array, as_int_array, check_bool, check_bytes, check_finite, read_only
+from gpu_collide._validate import (
+    as_float_array,
+    as_int_array,
+    check_bool,
+    check_bytes,
+    check_finite,
+    read_only,
+)
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.mesh.mesh import Mesh
@@ -93,9 +100,9 @@ class Recording:
             ``time`` (t,) in seconds, ``position`` (t, 3) or (t, n, 3), and ``quat_wxyz`` or
             ``quaternion_xyzw`` of the same leading shape. Optional: ``race_lengths`` (r,), the meshes
             ``car_vertices``, ``car_faces`` of the moving bodies, and ``track_vertices``, ``track_faces`` of
-            what stands still in world coordinates; ``id`` (n,), what the bodies are called in results; ``valid``
-            (t, n) of bool, whether each is there. ``position``, quaternions and ``valid`` may be anything that
-            is sliced by frames, such as arrays of zarr. Other names are ignored.
+            what stands still in world coordinates; ``id`` (n,), what the bodies are called in results;
+            ``valid`` (t, n) of bool, whether each is there. ``position``, quaternions and ``valid`` may be
+            anything that is sliced by frames, such as arrays of zarr. Other names are ignored.
         meshes, shape, static, two_sided
             As for `load_recording`.
         """
@@ -114,9 +121,7 @@ class Recording:
             raise ValueError(f"no array {missing[0]!r}; it has {listed(arrays)}. {FORM}")
         times = as_float_array(whole(arrays, "time"), "time", shape=(None,))
         ids, valid = (whole(arrays, name) if name in arrays else None for name in ("id", "valid"))
-        source = PosesOfArrays(
-            sliced(arrays, "position"), sliced(arrays, quat), quat, len(times), ids, valid
-        )
+        source = PosesOfArrays(sliced(arrays, "position"), sliced(arrays, quat), quat, len(times), ids, valid)
         lengths = whole(arrays, "race_lengths") if "race_lengths" in arrays else [len(times)]
         if meshes is None:
             meshes = _mesh_of(arrays, "car", two_sided)
@@ -151,32 +156,32 @@ class Recording:
         Parameters
         ----------
         table : DataFrame, pyarrow.Table, or mapping of names to arrays
-            Of pandas, polars, pyarrow, or whatever has names of columns and gives a column by its name. Arrays
-            of a mapping are broadcast to one shape: ``id`` (n, 1), ``time`` (t,), and all others (n, t) are n
-            t rows.
+            Of pandas, polars, pyarrow, or whatever has names of columns and gives a column by its name.
+            Arrays of a mapping are broadcast to one shape: ``id`` (n, 1), ``time`` (t,), and all others (n,
+            t) are n t rows.
         id : str, optional
-            Name of the column that says which vehicle a row is of: integers, texts, or both. They come back in
-            all results.
+            Name of the column that says which vehicle a row is of: integers, texts, or both. They come back
+            in all results.
         time : str, optional
             Seconds on one clock, from any start.
         x, y, z : str, optional
-            Centre of the vehicle. `z` may be a number for all; default: the column ``z`` if there is one, else
-            0.
+            Centre of the vehicle. `z` may be a number for all; default: the column ``z`` if there is one,
+            else 0.
         yaw : str, optional
             Heading in the plane, from x towards y, radians or `degrees`, of any size.
         quat_wxyz : sequence of four str, optional
             Columns of a quaternion, the scalar first, in place of `yaw`.
         length, width, height : str or float, optional
-            Columns, or a number for all. Each vehicle is a box of the largest size that its rows say. `height`
-            by default: the column ``height`` if there is one, else 1.5.
+            Columns, or a number for all. Each vehicle is a box of the largest size that its rows say.
+            `height` by default: the column ``height`` if there is one, else 1.5.
         valid : str, optional
             Column of bool: rows where it is False are passed over.
         degrees : bool, optional
             Whether `yaw` is in degrees.
         max_gap : float, optional
-            Seconds. A vehicle is away from one of its rows to its next if these are farther apart; if not, and
-            others have rows between, it is put there on its own arc. Default: one and a half times what is
-            usual from a row of a vehicle to its next.
+            Seconds. A vehicle is away from one of its rows to its next if these are farther apart; if not,
+            and others have rows between, it is put there on its own arc. Default: one and a half times what
+            is usual from a row of a vehicle to its next.
         meshes : Mesh or sequence of Mesh, optional
             Shapes in place of boxes; no sizes are read.
         shape : (n,) array_like of int, optional
@@ -187,8 +192,8 @@ class Recording:
         Returns
         -------
         Recording
-            Its frames are all times of the table; times within a microsecond are one. Vehicles are in the order
-            of their ids, numbers before texts.
+            Its frames are all times of the table; times within a microsecond are one. Vehicles are in the
+            order of their ids, numbers before texts.
 
         Raises
         ------
@@ -220,7 +225,9 @@ class Recording:
         rows = rows_of_table(table, columns, quat_wxyz, degrees, max_gap, meshes is None)
         if rows.meshes is not None:
             if shape is not None:
-                raise ValueError("shape: expected None without meshes, since each vehicle is a box; give meshes=")
+                raise ValueError(
+                    "shape: expected None without meshes, since each vehicle is a box; give meshes="
+                )
             meshes, shape = rows.meshes, rows.shape
         return recording_of(rows.times, meshes, shape, static, rows.source.lengths, rows.source)
 
@@ -242,8 +249,8 @@ class Recording:
         """What each moving body is called in the file or table, (n,); those of arrays without ids are counted
         from 0.
 
-        Results have their places in this list as `body_a` and `body_b`, and what they are called as `id_a` and
-        `id_b`.
+        Results have their places in this list as `body_a` and `body_b`, and what they are called as `id_a`
+        and `id_b`.
         """
         return read_only(self._source.ids)
 
@@ -272,9 +279,8 @@ class Recording:
         )
 
     def poses(self, first: int = 0, stop: int | None = None) -> Poses:
-        """Poses of shape (k, n) of the frames from `first` up to `stop`; of who is not there an invalid one."""
-        stop = len(self.times) if stop is None else stop
-        return self._source.poses(first, stop)[0]
+        """Poses of shape (k, n) of the frames from `first` up to `stop`; of who is not there an invalid
+        one.""" stop = len(self.times) if stop is None else stop return self._source.poses(first, stop)[0]
 
     def there(self, first: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
         """Whether each body is there, (k, n), in the frames from `first` up to `stop`."""
@@ -393,7 +399,11 @@ class Recording:
             if k:
                 parts = self._sweep((first, stop), done, progress, options)
             for part in parts:
-                yield replace(part, info={**part.info, **named}).shifted(first) if named else part.shifted(first)
+                yield (
+                    replace(part, info={**part.info, **named}).shifted(first)
+                    if named
+                    else part.shifted(first)
+                )
             done += max(stop - first - 1, 0)
 
     def __repr__(self) -> str:

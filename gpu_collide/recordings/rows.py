@@ -1,4 +1,5 @@
-"""Poses from rows, one for each body in each frame in which it is there: block by block, wherever rows are."""
+"""Poses from rows, one for each body in each frame in which it is there: block by block, wherever rows
+are."""
 
 from __future__ import annotations
 
@@ -72,9 +73,8 @@ class RowPoses:
         return next(self.blocks(first, stop, max(stop - first, 1)))
 
     def blocks(self, first: int, stop: int, frames: int) -> Iterator[tuple[Poses, Array]]:
-        """Poses (k, n) of the frames from `first` up to `stop`, so many at a time, and which bodies are there;
-        at least one block."""
-        if stop <= first:
+        """Poses (k, n) of the frames from `first` up to `stop`, so many at a time, and which bodies are
+        there; at least one block.""" if stop <= first:
             yield _Block(0, 0, self).poses()
             return
         with self._rows.opened() as read:
@@ -160,8 +160,8 @@ class _Block:
                 f"frame {source.frames[self.begin + frame]} and body {source.ids[body]}"
             )
         if source._between is not None:
-            frame, body, poses = source._between.within(self.begin, self.end)
-            at = self._places(frame, body)
+            frames, bodies, poses = source._between.within(self.begin, self.end)
+            at = self._places(frames, bodies)
             self.position[at], self.quat[at] = poses.position, poses.quat_wxyz
             self.count[at] = 1
         there = self.count.astype(bool).reshape(shape)

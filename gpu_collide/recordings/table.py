@@ -80,7 +80,11 @@ def rows_of_table(
     }  # fmt: skip
     start = np.searchsorted(frame, np.arange(len(clock.times) + 1))
     source = RowPoses(
-        RowsInMemory("table", start, held), np.arange(len(clock.times)), ids, clock.lengths, clock.between(poses)
+        RowsInMemory("table", start, held),
+        np.arange(len(clock.times)),
+        ids,
+        clock.lengths,
+        clock.between(poses),
     )
     meshes, shape = _boxes(read, body, ids.tolist()) if sized else (None, None)
     return TableRows(clock.times, source, meshes, shape)
@@ -112,7 +116,9 @@ def _read(table: Any, wanted: dict[str, Any]) -> dict[str, Array]:
         arrays = np.broadcast_arrays(*read.values())
     except ValueError:
         shapes = ", ".join(f"{wanted[name] or name} {values.shape}" for name, values in read.items())
-        raise ValueError(f"table: expected columns of one length, or that can be broadcast, got {shapes}") from None
+        raise ValueError(
+            f"table: expected columns of one length, or that can be broadcast, got {shapes}"
+        ) from None
     columns = {name: array.ravel() for name, array in zip(read, arrays, strict=True)}
     there = columns.pop("valid", None)
     if there is None:
@@ -125,12 +131,16 @@ def _read(table: Any, wanted: dict[str, Any]) -> dict[str, Array]:
 def _names_of(table: Any) -> list[Any]:
     """Names of the columns of a table, whatever library it is of."""
     if hasattr(table, "collect") and hasattr(table, "collect_schema"):
-        raise TypeError("table: expected a table with its rows, got one that is not collected; table.collect()")
+        raise TypeError(
+            "table: expected a table with its rows, got one that is not collected; table.collect()"
+        )
     names = getattr(table, "column_names", None)  # pyarrow
     if names is None:
         names = getattr(table, "columns", None)  # pandas, polars
     if names is None:
-        names = table.keys() if hasattr(table, "keys") else getattr(getattr(table, "dtype", None), "names", None)
+        names = (
+            table.keys() if hasattr(table, "keys") else getattr(getattr(table, "dtype", None), "names", None)
+        )
     if names is None or not hasattr(table, "__getitem__"):
         raise TypeError(
             "table: expected a table of pandas, pyarrow or polars, or a dict of arrays, got "
@@ -154,7 +164,11 @@ def _values(table: Any, names: list[Any], name: str, of: Any) -> Array:
         return column
     if hasattr(column, "to_numpy"):
         return np.asarray(column.to_numpy())
-    if name == "id" and isinstance(column, (list, tuple)) and not any(isinstance(v, (list, tuple)) for v in column):
+    if (
+        name == "id"
+        and isinstance(column, (list, tuple))
+        and not any(isinstance(v, (list, tuple)) for v in column)
+    ):
         array = np.empty(len(column), object)
         array[:] = column
         return array
@@ -169,7 +183,9 @@ def _times(values: Array) -> FloatArray:
             "(column - column.min()).dt.total_seconds()"
         )
     if values.dtype.kind not in "fiu" and values.dtype != object:
-        raise TypeError(f"time: expected seconds as numbers, got {values.dtype}; column.astype(float) reads numbers")
+        raise TypeError(
+            f"time: expected seconds as numbers, got {values.dtype}; column.astype(float) reads numbers"
+        )
     return _numbers(values, "time")
 
 
@@ -185,7 +201,10 @@ def _numbers(values: Array, name: str) -> FloatArray:
             if texts:
                 raise TypeError(f"texts such as {texts[0]!r}")
             return np.array(
-                [np.nan if value is None or type(value).__name__ == "NAType" else float(value) for value in values]
+                [
+                    np.nan if value is None or type(value).__name__ == "NAType" else float(value)
+                    for value in values
+                ]
             )
         except (TypeError, ValueError) as error:
             raise TypeError(f"{name}: expected numbers, got {error}") from None
@@ -211,8 +230,8 @@ def _boxes(read: dict[str, Array], body: Array, ids: list[Any]) -> tuple[tuple[M
     none = np.flatnonzero(np.isinf(sizes).any(axis=1))
     if len(none):
         raise ValueError(
-            f"length, width, height: expected a size of each body, got none of {how_many(len(none), 'body', 'bodies')}"
-            f", first: {ids[none[0]]!r}"
+            "length, width, height: expected a size of each body, got none of "
+            f"{how_many(len(none), 'body', 'bodies')}, first: {ids[none[0]]!r}"
         )
     different, shape = np.unique(sizes, axis=0, return_inverse=True)
     return tuple(box(size) for size in different) or (box(),), shape.ravel()

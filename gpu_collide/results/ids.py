@@ -93,7 +93,9 @@ class BodyIds:
         if not self.info.get("n_static", 0):
             return ids[bodies]
         still = bodies >= len(ids)
-        return np.ma.array(np.append(ids, np.zeros(1, ids.dtype))[np.where(still, len(ids), bodies)], mask=still)
+        return np.ma.array(
+            np.append(ids, np.zeros(1, ids.dtype))[np.where(still, len(ids), bodies)], mask=still
+        )
 
     def of_ids(self, a: Any, b: Any = None) -> Self:
         """The rows of a body given by its id, or of two bodies in whichever order.
@@ -103,8 +105,9 @@ class BodyIds:
         KeyError
             No body has that id.
         """
-        numbers = [None if value is None else self._number_of(value) for value in (a, b)]
-        return self[has_bodies(self.body_a, self.body_b, *numbers)]  # type: ignore[index]  # all results have it
+        other = None if b is None else self._number_of(b)
+        rows = has_bodies(self.body_a, self.body_b, self._number_of(a), other)
+        return self[rows]  # type: ignore[index]  # of `Result`
 
     def _number_of(self, value: Any) -> int:
         if "ids" not in self.info:

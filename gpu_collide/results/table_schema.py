@@ -122,7 +122,7 @@ def _ids(of: Any) -> tuple[Column, ...]:
     return tuple(
         Column(
             f"id_{side}", "",
-            f"what the recording calls body {side.upper()}, none where it stands still; only where it has ids",
+            f"what the recording calls body {side.upper()}; none: it stands still; only where it has ids",
             partial(_ids_of, partial(of, side)), there=_has_ids,
         )
         for side in "ab"

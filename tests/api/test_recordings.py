@@ -219,7 +219,9 @@ def test_a_missing_package_is_named(suffix, package, tmp_path, monkeypatch):
 def test_what_is_no_recording(tmp_path):
     with pytest.raises(FileNotFoundError, match="(?s)no recording .*position"):
         gc.load_recording(tmp_path / "none.npz")
-    with pytest.raises(ValueError, match=r"path: expected a name ending in \.npz, \.zarr, \.parquet or \.csv"):
+    with pytest.raises(
+        ValueError, match=r"path: expected a name ending in \.npz, \.zarr, \.parquet or \.csv"
+    ):
         gc.load_recording(tmp_path / "none.txt")
     for suffix in ("npz", "zarr", "parquet", "csv"):
         pytest.importorskip({"zarr": "zarr", "parquet": "pyarrow", "csv": "pyarrow"}.get(suffix, "numpy"))
