@@ -131,8 +131,8 @@ class Clock:
         usual = float(np.median(steps))
         if np.mean(steps > GAP * usual) > _UNEVEN:
             raise ValueError(
-                f"{_NO_GAP}, and times are too uneven to tell: {usual:.6g} s from one row of a body to its next in the median, up to "
-                f"{steps.max():.6g}"
+                f"{_NO_GAP}, and times are too uneven to tell: {usual:.6g} s from one row of a body to its "
+                f"next in the median, up to {steps.max():.6g}"
             )
         return GAP * usual
 

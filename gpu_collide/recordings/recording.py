@@ -206,8 +206,8 @@ class Recording:
 
         Notes
         -----
-        A vehicle that is away has no contact, and nothing is told of it. One with a row whose place or heading
-        is not a number is there with an invalid pose: ``skipped`` lists it.
+        A vehicle that is away has no contact, and nothing is told of it. One with a row whose place or
+        heading is not a number is there with an invalid pose: ``skipped`` lists it.
 
         Examples
         --------
@@ -279,8 +279,9 @@ class Recording:
         )
 
     def poses(self, first: int = 0, stop: int | None = None) -> Poses:
-        """Poses of shape (k, n) of the frames from `first` up to `stop`; of who is not there an invalid
-        one.""" stop = len(self.times) if stop is None else stop return self._source.poses(first, stop)[0]
+        """Poses of shape (k, n) of the frames from `first` up to `stop`; invalid of who is not there."""
+        stop = len(self.times) if stop is None else stop
+        return self._source.poses(first, stop)[0]
 
     def there(self, first: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
         """Whether each body is there, (k, n), in the frames from `first` up to `stop`."""

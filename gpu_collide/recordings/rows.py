@@ -74,7 +74,8 @@ class RowPoses:
 
     def blocks(self, first: int, stop: int, frames: int) -> Iterator[tuple[Poses, Array]]:
         """Poses (k, n) of the frames from `first` up to `stop`, so many at a time, and which bodies are
-        there; at least one block.""" if stop <= first:
+        there; at least one block."""
+        if stop <= first:
             yield _Block(0, 0, self).poses()
             return
         with self._rows.opened() as read:
