@@ -147,7 +147,7 @@ def _write(job: Job, item: Item, rows: Any, errors: Any, seams: dict[str, tuple[
     pa = tables.arrow()
     for name, parts in {**rows, tables.ERRORS: [tables.errors_table(errors)]}.items():
         if parts:
-            whole = pa.concat_tables(parts)
+            whole = pa.concat_tables(parts, promote_options="default")  # some recordings have ids, some not
             written[name] = (whole.num_rows, tables.parquet_bytes(whole, job.about))
     files.write(job.out, {files.part(table, item.number): data for table, (_, data) in written.items()})
     mark = files.mark_of(item.number, written, len(errors))

@@ -82,14 +82,15 @@ class PosesOfArrays:
 
 
 def _ids_of_arrays(ids: Any, n_bodies: int) -> Array:
-    ids = np.asarray(ids)
-    if ids.shape != (n_bodies,):
-        raise ValueError(f"id: expected one for each body, {n_bodies}, got shape {ids.shape}")
-    different, _ = numbered_ids(ids, "id")
-    if len(different) < n_bodies:
-        twice = next(value for k, value in enumerate(ids.tolist()) if value in ids.tolist()[:k])
+    mine = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    if len(mine) != n_bodies or np.ndim(ids) > 1:
+        raise ValueError(f"id: expected one for each body, {n_bodies}, got {np.shape(ids)}")
+    rows = np.empty(n_bodies, object)
+    rows[:] = mine
+    if len(numbered_ids(rows, "id")[0]) < n_bodies:
+        twice = next(value for k, value in enumerate(mine) if value in mine[:k])
         raise ValueError(f"id: expected ids that differ, got {twice!r} twice")
-    return array_of_ids(ids.tolist())
+    return array_of_ids(mine)
 
 
 def read_npz(path: StrPath) -> dict[str, Any]:

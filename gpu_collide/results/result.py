@@ -16,7 +16,7 @@ from gpu_collide._validate import as_numpy, check_choice
 from gpu_collide.geometry.arrays.parts import JOINT
 from gpu_collide.results.enums import Kind, Status
 from gpu_collide.results.file_format import Field, FileFormat
-from gpu_collide.results.file_validation import normal_faults, part_faults
+from gpu_collide.results.file_validation import id_faults, normal_faults, part_faults
 from gpu_collide.results.indexing import Rows, chosen, one_row, starts_of
 from gpu_collide.results.npz import check_folder, read_result, save_name, write_result
 from gpu_collide.results.part_names import PART_FIELDS, names_of
@@ -344,6 +344,8 @@ class Result:
             name, _, reason = str(error).partition(": ")
             raise reader.damaged(name, reason) from error
         for name, reason in part_faults(arrays, info.get("parts", ())):
+            raise reader.damaged(name, reason)
+        for name, reason in id_faults(info, arrays):
             raise reader.damaged(name, reason)
         for name, reason in form.faults(arrays, len(Status), len(Kind)):
             raise reader.damaged(name, reason)

@@ -1,5 +1,6 @@
 """Recordings from tables of vehicles: ids, sizes, clocks, gaps; beside a slow obvious construction."""
 
+import dataclasses
 import itertools
 import math
 import pickle
@@ -151,6 +152,28 @@ def test_ids_and_times_come_back_everywhere(start, tmp_path):
         found.of_ids("bus")
     with pytest.raises(KeyError, match="have no ids"):
         gc.collide_trajectories(gc.shapes.box(), None, gc.Poses.identity((2, 1)), [0, 1]).of_ids("ego")
+
+
+def test_ids_in_damaged_files_are_noticed(tmp_path):
+    found = gc.Recording.from_table(two_cars()).collide(backend="cpu")
+    for wrong in (["ego"], {"ego": 0}, [["ego"], "van"]):
+        for result in (found, found.encounters()):
+            dataclasses.replace(result, info={**found.info, "ids": wrong}).save(tmp_path / "f.npz")
+            with pytest.raises(ValueError, match="f.npz.*info: expected"):
+                type(result).load(tmp_path / "f.npz")
+
+
+def test_pages_and_kept_recordings_have_ids(tmp_path):
+    """A result kept with its recording comes back with ids and with who was there."""
+    table = two_cars(("ego", 7))
+    table = {name: values[:3] for name, values in table.items()}  # the second car is there once
+    recording = gc.Recording.from_table(table)
+    found = recording.collide(backend="cpu")
+    gc.view.save_result(found, recording, tmp_path / "kept.npz")
+    again = gc.view.load_result(tmp_path / "kept.npz")
+    assert again[1].ids.tolist() == [7, "ego"] and again[0].info["ids"] == [7, "ego"]
+    np.testing.assert_array_equal(again[1].there(), recording.there())
+    gc.view.page(found, recording, tmp_path / "page.html")
 
 
 @pytest.mark.parametrize(
@@ -345,10 +368,11 @@ def test_tables_of_every_library_are_one(name, ids):
 
 def test_parquet_and_csv_hold_the_same_table(tmp_path):
     pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    from pyarrow import csv, parquet
 
     table = {**two_cars(), "id": np.array(["ego", "ego", "van", "van"])}
-    pa.parquet.write_table(pa.table(table), tmp_path / "t.parquet")
-    pa.csv.write_csv(pa.table(table).rename_columns({"id": "trackId"}), tmp_path / "t.csv")
+    parquet.write_table(pa.table(table), tmp_path / "t.parquet")
+    csv.write_csv(pa.table(table).rename_columns({"id": "trackId"}), tmp_path / "t.csv")
     expected = gc.Recording.from_table(table).collide(backend="cpu")
     same(gc.load_recording(tmp_path / "t.parquet").collide(backend="cpu"), expected)
     read = gc.load_recording(tmp_path / "t.csv", columns={"id": "trackId"})
