@@ -15,6 +15,7 @@ from gpu_collide.results.enums import Touch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from gpu_collide._types import Array, BoolArray
 
