@@ -315,7 +315,7 @@ def race_rows(recording: Recording, found: TrajectoryContacts, seconds: float) -
     rows = [("lasted", f"{recording.seconds:.1f} s" + (f" in {races} races" if races > 1 else ""))]
     if recording.n_bodies > 1:
         rows.append(("bodies", f"{recording.n_bodies:,}"))
-    if recording.named_bodies and recording.n_bodies:
+    if recording._ids_in_info and recording.n_bodies:
         rows.append(("their ids", f"{recording.ids[0]} to {recording.ids[-1]}"))
     rows += [
         ("steps", f"{steps:,}"),

@@ -102,5 +102,5 @@ def numbered(found: TrajectoryContacts, rows: Array, whole: Recording) -> Trajec
         body_b=number[found.body_b],
         pairs=pairs,
         skipped=skipped,
-        info={**found.info, "n_bodies": n_bodies, **whole.named_bodies},
+        info={**found.info, "n_bodies": n_bodies, **whole._ids_in_info},
     )

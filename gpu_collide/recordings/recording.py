@@ -255,7 +255,7 @@ class Recording:
         return read_only(self._source.ids)
 
     @property
-    def named_bodies(self) -> dict[str, Any]:
+    def _ids_in_info(self) -> dict[str, Any]:
         """What the ``info`` of results says of ids: ``ids``, a list with one for each moving body, or nothing
         where bodies are only counted."""
         return {"ids": self._source.ids.tolist()} if self._source.named else {}
@@ -395,7 +395,7 @@ class Recording:
         progress: Any,
         options: Any,
     ) -> Iterator[TrajectoryContacts]:
-        done, named = 0, self.named_bodies
+        done, named = 0, self._ids_in_info
         for k, (first, stop) in enumerate(races):
             if k:
                 parts = self._sweep((first, stop), done, progress, options)

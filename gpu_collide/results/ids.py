@@ -84,7 +84,7 @@ class BodyIds:
         told[~still] = ids[bodies[~still]].astype(object)
         return told
 
-    def table_ids(self, bodies: Array) -> Any:
+    def _table_ids(self, bodies: Array) -> Any:
         """`ids_of` as a column of a table: of one type, ids of several kinds as texts, masked where a body
         stands still. Whether it can be masked depends on the query, not on the rows."""
         ids = array_of_ids(self.info["ids"])

@@ -130,7 +130,7 @@ def _ids(of: Any) -> tuple[Column, ...]:
 
 
 def _ids_of(of: Any, result: Any) -> Any:
-    return result.table_ids(of(result))
+    return result._table_ids(of(result))
 
 
 def _has_ids(result: Any) -> bool:

@@ -217,7 +217,7 @@ class _Writer:
                     "shape": None if value.shape is None else self.array(value.shape),
                     "static": None if value.static is None else self.bodies(value.static),
                     "there": self.array(value.there()),
-                    **value.named_bodies,
+                    **value._ids_in_info,
                 }
             }
         return {"array": self.array(value)}
