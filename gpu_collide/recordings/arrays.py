@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from gpu_collide._validate import as_float_array, as_numpy
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.errors import MissingExtraError
+from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.recordings.ids import numbered_ids
 from gpu_collide.results.ids import array_of_ids
 from gpu_collide.results.npz import open_npz
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array, StrPath
 
-__all__ = ["FORM", "PosesOfArrays", "listed", "open_zarr", "read_npz", "sliced", "whole"]
+__all__ = ["FORM", "PosesOfArrays", "listed", "mesh_of", "open_zarr", "read_npz", "sliced", "whole"]
 
 FORM = """Expected arrays:
   time (t,)                                   seconds
@@ -156,12 +158,29 @@ def whole(arrays: Any, name: str) -> Array:
     return array[...] if hasattr(array, "shape") and hasattr(array, "dtype") else array
 
 
-def sliced(arrays: Any, name: str) -> Any:
-    """An array of numbers that can be sliced; what a store keeps is not read yet."""
+def sliced(arrays: Any, name: str, kinds: str = "fiu") -> Any:
+    """An array of numbers, or of bool, that can be sliced; what a store keeps is not read yet."""
     array = arrays[name]
     if not (hasattr(array, "shape") and hasattr(array, "dtype") and hasattr(array, "__getitem__")):
-        return as_float_array(array, name)
-    kind = getattr(array.dtype, "kind", "f")  # another library's dtype is looked at when it is read
-    if kind not in "fiu":
-        raise TypeError(f"{name}: expected float32 or float64, got {array.dtype}")
+        return as_float_array(array, name) if kinds == "fiu" else as_numpy(array, name)
+    kind = getattr(array.dtype, "kind", kinds[0])  # another library's dtype is looked at when it is read
+    if kind not in kinds:
+        what = "float32 or float64" if kinds == "fiu" else "bool"
+        raise TypeError(f"{name}: expected {what}, got {array.dtype}")
     return array
+
+
+def mesh_of(arrays: Any, name: str, two_sided: bool) -> Mesh | None:
+    """Mesh `name`_vertices, `name`_faces, or None."""
+    names = (f"{name}_vertices", f"{name}_faces")
+    found = [n for n in names if n in arrays]
+    if not found:
+        return None
+    if len(found) == 1:
+        raise ValueError(f"no array {(set(names) - set(found)).pop()!r} beside {found[0]!r}")
+    try:
+        return Mesh(*(whole(arrays, n) for n in names), two_sided=two_sided)
+    except (TypeError, ValueError) as error:  # of vertices or faces: say whose
+        text = re.sub(r"^(vertices|faces)\b", rf"{name}_\1", str(error))
+        text = text if text.startswith(name) else f"{names[0]}, {names[1]}: {text}"
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(text) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, overload
 
@@ -22,7 +21,7 @@ from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.trajectories import as_static, collide_trajectories
 from gpu_collide.queries.trajectory_batches import once_each, usual_batch
-from gpu_collide.recordings.arrays import FORM, PosesOfArrays, listed, sliced, whole
+from gpu_collide.recordings.arrays import FORM, PosesOfArrays, listed, mesh_of, sliced, whole
 from gpu_collide.recordings.table import rows_of_table
 from gpu_collide.results.result import whole_number
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
@@ -120,13 +119,14 @@ class Recording:
         if missing:
             raise ValueError(f"no array {missing[0]!r}; it has {listed(arrays)}. {FORM}")
         times = as_float_array(whole(arrays, "time"), "time", shape=(None,))
-        ids, valid = (whole(arrays, name) if name in arrays else None for name in ("id", "valid"))
+        ids = whole(arrays, "id") if "id" in arrays else None
+        valid = sliced(arrays, "valid", "b") if "valid" in arrays else None
         source = PosesOfArrays(sliced(arrays, "position"), sliced(arrays, quat), quat, len(times), ids, valid)
         lengths = whole(arrays, "race_lengths") if "race_lengths" in arrays else [len(times)]
         if meshes is None:
-            meshes = _mesh_of(arrays, "car", two_sided)
+            meshes = mesh_of(arrays, "car", two_sided)
         if static is None:
-            static = _mesh_of(arrays, "track", two_sided)
+            static = mesh_of(arrays, "track", two_sided)
         return recording_of(times, meshes, shape, static, lengths, source)
 
     @classmethod
@@ -323,7 +323,8 @@ class Recording:
         if self.static is not None:
             still = self.static.start
             shape = np.concatenate([shape, self.static.shape + len(meshes)])
-            start, end, meshes = _joined(start, still), _joined(end, still), meshes + self.static.meshes
+            start, end = (Poses.concatenate([pose, still]) for pose in (start, end))
+            meshes += self.static.meshes
         return Bodies(meshes, shape, start, end)
 
     def with_static(self, static: Bodies | Mesh | None) -> Recording:
@@ -415,12 +416,6 @@ class Recording:
         return f"Recording({', '.join(parts)})"
 
 
-def _joined(a: Poses, b: Poses) -> Poses:
-    """Poses of shape (n,) and (m,) as one of (n + m,), bad ones as they are."""
-    parts = [np.concatenate([getattr(p, n) for p in (a, b)]) for n in ("position", "quat_wxyz", "valid")]
-    return Poses(*parts)
-
-
 def recording_of(
     times: Any,
     meshes: Mesh | Sequence[Mesh] | None,
@@ -452,19 +447,3 @@ def recording_of(
     still = Poses.identity(source.n_bodies)
     checked = Bodies(meshes, shape, still, still)
     return Recording(times, checked.meshes, checked.shape, as_static(static), lengths, source)
-
-
-def _mesh_of(arrays: Any, name: str, two_sided: bool) -> Mesh | None:
-    """Mesh `name`_vertices, `name`_faces, or None."""
-    names = (f"{name}_vertices", f"{name}_faces")
-    found = [n for n in names if n in arrays]
-    if not found:
-        return None
-    if len(found) == 1:
-        raise ValueError(f"no array {(set(names) - set(found)).pop()!r} beside {found[0]!r}")
-    try:
-        return Mesh(*(whole(arrays, n) for n in names), two_sided=two_sided)
-    except (TypeError, ValueError) as error:  # of vertices or faces: say whose
-        text = re.sub(r"^(vertices|faces)\b", rf"{name}_\1", str(error))
-        text = text if text.startswith(name) else f"{names[0]}, {names[1]}: {text}"
-        raise (TypeError if isinstance(error, TypeError) else ValueError)(text) from error

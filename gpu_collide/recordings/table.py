@@ -94,7 +94,7 @@ def _wanted(columns: Mapping[str, Any], quat: Any, sized: bool) -> dict[str, Any
     """What is read: of each column as it is called here its name in the table, or a number for all rows."""
     wanted = {name: of for name, of in columns.items() if sized or name not in _SIZES}
     if quat is not None:
-        if isinstance(quat, str) or len(quat) != 4:
+        if len(quat) != 4:
             raise ValueError(f"quat_wxyz: expected the names of four columns, w first, got {quat!r}")
         del wanted["yaw"]
         wanted |= dict(zip(_QUAT, quat, strict=True))

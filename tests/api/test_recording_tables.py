@@ -163,6 +163,36 @@ def test_ids_in_damaged_files_are_noticed(tmp_path):
                 type(result).load(tmp_path / "f.npz")
 
 
+def test_shapes_and_quaternions_in_place_of_boxes_and_headings():
+    """The columns of files of poses, with a mesh of each body's own."""
+    table = two_cars()
+    quat = gc.Poses.from_yaw(np.zeros((4, 3)), table["yaw"]).quat_wxyz
+    given = {
+        **{name: table[name] for name in ("id", "time", "x", "y")},
+        **dict(zip("wijk", quat.T, strict=True)),
+    }
+    meshes = [gc.shapes.box((4.0, 2, 1.5)), gc.shapes.star()]
+    found = gc.Recording.from_table(given, quat_wxyz="wijk", meshes=meshes[0]).collide(backend="cpu")
+    same(found, gc.Recording.from_table(table).collide(backend="cpu"))
+    other = gc.Recording.from_table(given, quat_wxyz=[*"wijk"], meshes=meshes, shape=[1, 0])
+    assert other.meshes[1].n_faces == meshes[1].n_faces and other.shape.tolist() == [1, 0]
+
+
+def test_zarr_groups_have_ids_and_who_is_there(tmp_path):
+    zarr = pytest.importorskip("zarr", reason="needs zarr")
+    there = np.array([[True, True], [True, True], [True, False]])
+    given = {
+        "time": np.arange(3.0), "position": np.arange(18.0).reshape(3, 2, 3), "id": np.array([30, 20]),
+        "quat_wxyz": np.tile([1.0, 0, 0, 0], (3, 2, 1)), "valid": there,
+    }  # fmt: skip
+    zarr.save_group(str(tmp_path / "a.zarr"), **given)
+    np.savez(tmp_path / "a.npz", **given)
+    for name in ("a.zarr", "a.npz"):
+        recording = gc.load_recording(tmp_path / name, meshes=gc.shapes.box())
+        assert recording.ids.tolist() == [30, 20]
+        np.testing.assert_array_equal(recording.there(1, 3), there[1:])
+
+
 def test_pages_and_kept_recordings_have_ids(tmp_path):
     """A result kept with its recording comes back with ids and with who was there."""
     table = two_cars(("ego", 7))
@@ -426,7 +456,7 @@ def test_every_backend_has_the_same_bits(backend):
         ({}, {"max_gap": 0}, ValueError, "max_gap: expected a positive number"),
         ({}, {"degrees": 1}, TypeError, "degrees: expected a bool"),
         ({}, {"shape": [0, 0]}, ValueError, "shape: expected None without meshes"),
-        ({}, {"quat_wxyz": "qw"}, ValueError, "quat_wxyz: expected the names of four columns"),
+        ({}, {"quat_wxyz": ["qw"]}, ValueError, "quat_wxyz: expected the names of four columns"),
         ({"ok": [0, 2, 1, 1]}, {"valid": "ok"}, TypeError, "valid: expected a column of True"),
         ({"yaw": np.array(["n"] * 4)}, {}, TypeError, "yaw: expected numbers, got <U1"),
     ],
@@ -495,6 +525,7 @@ def test_ids_and_who_is_there_in_arrays():
         ({"id": [1, 1]}, ValueError, "id: expected ids that differ, got 1 twice"),
         ({"id": [1, 2, 3]}, ValueError, "id: expected one for each body, 2"),
         ({"valid": np.ones((2, 3), bool)}, ValueError, "valid: expected shape"),
+        ({"valid": np.ones((2, 2))}, TypeError, "valid: expected bool, got float64"),
     ):
         with pytest.raises(kind, match=text):
             gc.Recording.from_arrays({**given, **change}, meshes=gc.shapes.box())
