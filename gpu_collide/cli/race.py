@@ -17,14 +17,15 @@ from gpu_collide.cli.options import (
     add_machine_options,
     add_output_options,
     add_query_options,
+    add_table_options,
     positive_float,
     positive_int,
     query_arguments,
+    table_arguments,
     whole_number,
 )
 from gpu_collide.cli.screen import check_picture_type
 from gpu_collide.cli.summary import status_text
-from gpu_collide.recordings.table import NAMES
 
 if TYPE_CHECKING:
     from typing import Any
@@ -86,18 +87,6 @@ def numbers(text: str) -> list[int]:
     return [whole_number(part) for part in text.split(",")]
 
 
-def named_columns(text: str) -> dict[str, str]:
-    """Names of columns, as keywords of `Recording.from_table`."""
-    known = (*NAMES, "z", "height", "valid")
-    named = dict(part.partition("=")[::2] for part in text.split(","))
-    for name, column in named.items():
-        if name not in known or not column:
-            raise argparse.ArgumentTypeError(
-                f"expected NAME=COLUMN with a name out of {', '.join(known)}, got {name!r}"
-            )
-    return named
-
-
 def add_parser(commands: Any) -> None:
     """Add the command to the subparsers."""
     parser = add_command(
@@ -116,20 +105,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--seed", type=whole_number, default=1, help="seed of the demo, from 0 up (default: 1)"
     )
-    group = parser.add_argument_group("tables of vehicles")
-    group.add_argument(
-        "--columns",
-        type=named_columns,
-        metavar="NAME=COLUMN,...",
-        help="columns that have other names than id, time, x, y, z, yaw, length, width, height",
-    )
-    group.add_argument("--degrees", action="store_true", help="yaw is in degrees")
-    group.add_argument(
-        "--max-gap",
-        type=positive_float,
-        metavar="S",
-        help="seconds from which on a vehicle without a row is away (default: as the clock says)",
-    )
+    add_table_options(parser)
     group = parser.add_argument_group("meshes")
     group.add_argument(
         "--car-mesh", metavar="FILE", action="append", help="mesh file of the moving bodies; may be repeated"
@@ -241,17 +217,13 @@ def read_recording(options: argparse.Namespace) -> tuple[Recording, str]:
     meshes = [read_mesh(path, two_sided=sides) for path in options.car_mesh or ()]
     static = read_mesh(options.track_mesh, two_sided=sides) if options.track_mesh else None
     given = {"meshes": meshes[0] if meshes else None, "static": static, "two_sided": sides}
-    table = {**(options.columns or {}), "degrees": options.degrees, "max_gap": options.max_gap}
-    if options.columns or options.degrees or options.max_gap:
-        given["columns"] = table
     if options.demo:
-        given.pop("columns", None)
         recording, name = (
             Recording.from_arrays(demo_race(options.seed), **given),
             f"demo, seed {options.seed}",
         )
     else:
-        name = options.recording
+        name, given["columns"] = options.recording, table_arguments(options)
         try:
             recording = load_recording(options.recording, **given)
             if len(meshes) > 1 or options.shapes is not None:

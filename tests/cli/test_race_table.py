@@ -34,6 +34,12 @@ def test_a_table_needs_no_meshes_and_is_told_by_ids(tracks, tmp_path, capsys):
     assert abs(found.time[0] - 0.12) < 1e-9
 
 
+def test_a_page_of_contacts_alone_takes_the_table(tracks, tmp_path):
+    contacts, page = str(tmp_path / "f.npz"), tmp_path / "page.html"
+    assert main(["race", str(tracks), *NAMES, "--backend", "cpu", "--no-bodies", "-o", contacts]) == 0
+    assert main(["view", contacts, str(tracks), *NAMES, "-o", str(page)]) == 0 and page.exists()
+
+
 @pytest.mark.parametrize(
     "words, text",
     [
