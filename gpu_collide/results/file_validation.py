@@ -15,6 +15,7 @@ from gpu_collide.results.enums import Touch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from gpu_collide._types import Array, BoolArray
 
@@ -23,6 +24,7 @@ __all__ = [
     "contact_faults",
     "csr_faults",
     "encounter_faults",
+    "id_faults",
     "normal_faults",
     "part_faults",
     "planes_faults",
@@ -177,6 +179,18 @@ def encounter_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Ite
     off = np.abs(np.linalg.norm(a["normal"], axis=1) - touched) > UNIT_TOLERANCE
     yield from _rows("normal", off, "directions of length 1, zero without a contact")
     yield from _order_faults("first_time", [a[n] for n in ("first_time", "body_a", "body_b", "first_step")])
+
+
+def id_faults(info: Mapping[str, Any], a: Mapping[str, Array]) -> Iterator[tuple[str, str]]:
+    """Faults of the ids that stand in ``info``, of results with the bodies `a`."""
+    ids = info.get("ids", [])
+    if not isinstance(ids, list) or not all(isinstance(value, (str, int, float)) for value in ids):
+        yield "info", "expected a list of numbers and texts for ids"
+        return
+    most = max((int(a[name].max(initial=-1)) for name in ("body_a", "body_b") if name in a), default=-1)
+    still = info.get("n_static", 0)
+    if "ids" in info and not (isinstance(still, int) and most < len(ids) + still):
+        yield "info", f"expected an id for each of {most + 1} bodies, got {len(ids)}"
 
 
 def trace_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
