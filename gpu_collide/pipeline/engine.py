@@ -85,10 +85,11 @@ class Pipeline:
         """Bytes of the tree over `n` bodies."""
         return BodyTree.bytes_needed(n, self.run.real.itemsize, self.run.raster.itemsize)
 
-    def search(self, bodies, rules, tree=None, most=None):
-        """The pairs that may meet, counted; see `gpu_collide.pipeline.broad_phase.pairs.search`."""
+    def search(self, bodies, rules, tree=None, most=None, margin=0.0):
+        """The pairs that may meet, or come within `margin`, counted; see
+        `gpu_collide.pipeline.broad_phase.pairs.search`."""
         everything = self.options.broad_phase == "off"
-        placed = self._given(bodies) if self.resident is None else self.resident.place(bodies)
+        placed = self._given(bodies, margin) if self.resident is None else self.resident.place(bodies)
         return broad_phase.search(
             self.run,
             bodies,
@@ -98,15 +99,16 @@ class Pipeline:
             tree=tree,
             most=most,
             placed=placed,
+            margin=margin,
         )
 
-    def _given(self, bodies):
+    def _given(self, bodies, margin):
         """What the tree reads of bodies whose poses are on the device already; None of others."""
         run = self.run
         placed = take_given(run, bodies) if bodies.on_device else None
         if placed is not None:
             placed["shape_in"] = run.to_device(bodies.shape, np.int32)
-            placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes), run.real)
+            placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes, margin), run.real)
         return placed
 
     def hold(self, meshes, shape):

@@ -36,9 +36,10 @@ class Reference:
         """Bytes of the tree over `n` bodies: there is none."""
         return 0
 
-    def search(self, bodies, rules, tree=None, most=None):
-        """The pairs that may meet, counted; all of them, whatever `most` is, without any tree."""
-        return ReferenceSearch(bodies, rules, self.options.broad_phase, self.options.motion)
+    def search(self, bodies, rules, tree=None, most=None, margin=0.0):
+        """The pairs that may meet, or come within `margin`, counted; all of them, whatever `most` is, without
+        any tree."""
+        return ReferenceSearch(bodies, rules, self.options.broad_phase, self.options.motion, margin)
 
     def hold(self, meshes, shape):
         """What a scene of bodies with these shapes keeps: nothing."""
