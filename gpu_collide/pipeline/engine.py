@@ -12,7 +12,7 @@ import numpy as np
 
 from gpu_collide._validate import check_pairs
 from gpu_collide.backends import sources
-from gpu_collide.pipeline import bisection
+from gpu_collide.pipeline import bisection, clearance
 from gpu_collide.pipeline.broad_phase import pairs as broad_phase
 from gpu_collide.pipeline.broad_phase.trees import BodyTree, mesh_bounds
 from gpu_collide.pipeline.device_scene import DeviceScene, scene_too_large
@@ -259,6 +259,11 @@ class Pipeline:
         if left <= 0:
             raise scene_too_large(self.resident.nbytes, limit)
         self.run.room.limit(left, self.backend.reserved_bytes)
+
+    def clearance(self, bodies, pairs, asked, progress=None):
+        """Fields of `Clearance` beside its pairs, and seconds by stage."""
+        found = clearance.clearance(self.run, self.options, bodies, pairs, asked, progress)
+        return found, {"compile": 0.0, **self.run.take_timings()}
 
     def bisection(self, bodies, pairs, samples, iterations):
         """Status, last time apart, time of overlap and tests of each pair, and seconds by stage."""

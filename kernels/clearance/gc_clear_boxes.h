@@ -1,0 +1,103 @@
+/* gc_clear_boxes.h: how near two nodes of the trees of faces can come within h of a time.
+ * needs: clearance/gc_clear_pair.h
+ */
+#ifndef GC_CLEAR_BOXES_H
+#define GC_CLEAR_BOXES_H
+
+/* a node's box in its body's axes: middle, half the sides, and the distance of its points from the middle */
+typedef struct {
+    gc_vec c;
+    gc_real half[3], reach;
+} gc_clear_box;
+
+GC_FN gc_clear_box gc_clear_box_of(const gc_clear *q, const gc_clear_side *s, int node)
+{
+    GC_GLOBAL const gc_raster *from = s->nodes + GC_NODE_STRIDE * (s->start[gc_node_level(node)] + gc_node_place(node));
+    gc_clear_box b;
+    gc_real unit = GC_R(0.5) * q->shrink;
+    int k;
+    b.c = gc_make(
+        unit * ((gc_real)from[GC_NODE_low] + (gc_real)from[GC_NODE_high]),
+        unit * ((gc_real)from[GC_NODE_low + 1] + (gc_real)from[GC_NODE_high + 1]),
+        unit * ((gc_real)from[GC_NODE_low + 2] + (gc_real)from[GC_NODE_high + 2]));
+    for (k = 0; k < 3; ++k) b.half[k] = unit * ((gc_real)from[GC_NODE_high + k] - (gc_real)from[GC_NODE_low + k]) + s->pad;
+    b.reach = (gc_real)from[GC_NODE_reach] * q->shrink + s->pad;
+    return b;
+}
+
+/* how far the sides of B's box reach along y, of A's axes */
+GC_FN gc_real gc_clear_reach_b(const gc_clear *q, const gc_clear_box *b, gc_vec y)
+{
+    gc_vec in = gc_rotate_back(q->now.m, y);
+    return GC_ABS(in.x) * b->half[0] + GC_ABS(in.y) * b->half[1] + GC_ABS(in.z) * b->half[2];
+}
+
+GC_FN gc_real gc_clear_reach_a(const gc_clear_box *a, gc_vec n)
+{
+    return GC_ABS(n.x) * a->half[0] + GC_ABS(n.y) * a->half[1] + GC_ABS(n.z) * a->half[2];
+}
+
+/* the bound by a direction that A holds; d: from the middle of A's box to that of B's, w: B's velocity there */
+GC_FN gc_real gc_clear_box_held(
+    const gc_clear *q,
+    const gc_clear_box *a,
+    const gc_clear_box *b,
+    gc_vec d,
+    gc_vec w,
+    gc_vec n,
+    gc_real bend,
+    gc_real h)
+{
+    gc_vec p = gc_scale(gc_cross(n, q->now.omega), h);
+    gc_real along = gc_dot(n, d), rate = h * gc_dot(n, w);
+    gc_real first = along + rate - gc_clear_reach_b(q, b, gc_add(n, p)),
+            second = along - rate - gc_clear_reach_b(q, b, gc_sub(n, p));
+    return GC_MIN(first, second) - gc_clear_reach_a(a, n) - GC_R(0.5) * bend * h * h;
+}
+
+GC_FN gc_real gc_clear_outside(gc_real x, gc_real reach)
+{
+    return x > reach ? x - reach : (x < -reach ? x + reach : GC_R(0.0));
+}
+
+/* A bound on the distance of two boxes within h of q's time; way: how far B's goes in that time. Nobody asks how far it is above `limit`. */
+GC_LARGE gc_real
+gc_clear_boxes(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, gc_real h, gc_real limit, gc_real *way)
+{
+    const gc_real *m = q->now.m;
+    gc_vec c = gc_add(gc_rotate(m, b->c), q->now.q), d = gc_sub(c, a->c), e = gc_rotate_back(m, d),
+           w = gc_clear_velocity(q, c), gap_a, gap_b;
+    gc_real bend = gc_clear_bend_b(q, c, b->reach, h), by_a, by_b, bound, length;
+    *way = gc_clear_way(q, gc_clear_far(w) + gc_clear_far(q->now.omega) * b->reach, bend, h);
+    gap_a = gc_make(
+        gc_clear_outside(
+            d.x, a->half[0] + GC_ABS(m[0]) * b->half[0] + GC_ABS(m[1]) * b->half[1] + GC_ABS(m[2]) * b->half[2]),
+        gc_clear_outside(
+            d.y, a->half[1] + GC_ABS(m[3]) * b->half[0] + GC_ABS(m[4]) * b->half[1] + GC_ABS(m[5]) * b->half[2]),
+        gc_clear_outside(
+            d.z, a->half[2] + GC_ABS(m[6]) * b->half[0] + GC_ABS(m[7]) * b->half[1] + GC_ABS(m[8]) * b->half[2]));
+    gap_b = gc_make(
+        gc_clear_outside(
+            e.x, b->half[0] + GC_ABS(m[0]) * a->half[0] + GC_ABS(m[3]) * a->half[1] + GC_ABS(m[6]) * a->half[2]),
+        gc_clear_outside(
+            e.y, b->half[1] + GC_ABS(m[1]) * a->half[0] + GC_ABS(m[4]) * a->half[1] + GC_ABS(m[7]) * a->half[2]),
+        gc_clear_outside(
+            e.z, b->half[2] + GC_ABS(m[2]) * a->half[0] + GC_ABS(m[5]) * a->half[1] + GC_ABS(m[8]) * a->half[2]));
+    by_a = gc_clear_far(gap_a);
+    by_b = gc_clear_far(gap_b);
+    length = gc_clear_far(d);
+    bound = GC_MAX(GC_MAX(by_a, by_b), length - a->reach - b->reach) - *way - q->rough;
+    if (bound >= limit) return bound;
+    if (length > GC_R(0.0))
+        bound = GC_MAX(bound, gc_clear_box_held(q, a, b, d, w, gc_scale(d, GC_R(1.0) / length), bend, h) - q->rough);
+    if (h == GC_R(0.0) || bound >= limit) return bound;
+    if (by_a > GC_R(0.0))
+        bound = GC_MAX(bound, gc_clear_box_held(q, a, b, d, w, gc_scale(gap_a, GC_R(1.0) / by_a), bend, h) - q->rough);
+    if (by_b > GC_R(0.0) && bound < limit) {
+        gc_vec n = gc_rotate(m, gc_scale(gap_b, GC_R(1.0) / by_b));
+        bound = GC_MAX(bound, gc_clear_box_held(q, a, b, d, w, n, bend, h) - q->rough);
+    }
+    return bound;
+}
+
+#endif
