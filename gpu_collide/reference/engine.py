@@ -8,6 +8,7 @@ import numpy as np
 
 from gpu_collide.reference.bisection import bisection_reference
 from gpu_collide.reference.broad_phase import ReferenceSearch
+from gpu_collide.reference.clearance import clearance_reference
 from gpu_collide.reference.narrow_phase import collide_reference
 
 __all__ = ["Reference"]
@@ -52,6 +53,10 @@ class Reference:
             pairs = np.concatenate(blocks) if blocks else np.zeros((0, 2), np.int32)
         found = collide_reference(bodies, pairs, self.options, progress)
         return replace(found, pairs=pairs, info={**self.about(), **found.info})
+
+    def clearance(self, bodies, pairs, asked, progress=None):
+        """Fields of `Clearance` beside its pairs; no seconds are taken."""
+        return clearance_reference(bodies, pairs, asked, self.options.motion, progress), {}
 
     def bisection(self, bodies, pairs, samples, iterations):
         """Status, last time apart, time of overlap and tests of each pair; no seconds are taken."""

@@ -7,7 +7,7 @@
 /* a node's box in its body's axes: middle, half the sides, and the distance of its points from the middle */
 typedef struct {
     gc_vec c;
-    gc_real half[3], reach;
+    gc_real sides[3], reach;
 } gc_clear_box;
 
 GC_FN gc_clear_box gc_clear_box_of(const gc_clear *q, const gc_clear_side *s, int node)
@@ -20,7 +20,7 @@ GC_FN gc_clear_box gc_clear_box_of(const gc_clear *q, const gc_clear_side *s, in
         unit * ((gc_real)from[GC_NODE_low] + (gc_real)from[GC_NODE_high]),
         unit * ((gc_real)from[GC_NODE_low + 1] + (gc_real)from[GC_NODE_high + 1]),
         unit * ((gc_real)from[GC_NODE_low + 2] + (gc_real)from[GC_NODE_high + 2]));
-    for (k = 0; k < 3; ++k) b.half[k] = unit * ((gc_real)from[GC_NODE_high + k] - (gc_real)from[GC_NODE_low + k]) + s->pad;
+    for (k = 0; k < 3; ++k) b.sides[k] = unit * ((gc_real)from[GC_NODE_high + k] - (gc_real)from[GC_NODE_low + k]) + s->pad;
     b.reach = (gc_real)from[GC_NODE_reach] * q->shrink + s->pad;
     return b;
 }
@@ -29,12 +29,12 @@ GC_FN gc_clear_box gc_clear_box_of(const gc_clear *q, const gc_clear_side *s, in
 GC_FN gc_real gc_clear_reach_b(const gc_clear *q, const gc_clear_box *b, gc_vec y)
 {
     gc_vec in = gc_rotate_back(q->now.m, y);
-    return GC_ABS(in.x) * b->half[0] + GC_ABS(in.y) * b->half[1] + GC_ABS(in.z) * b->half[2];
+    return GC_ABS(in.x) * b->sides[0] + GC_ABS(in.y) * b->sides[1] + GC_ABS(in.z) * b->sides[2];
 }
 
 GC_FN gc_real gc_clear_reach_a(const gc_clear_box *a, gc_vec n)
 {
-    return GC_ABS(n.x) * a->half[0] + GC_ABS(n.y) * a->half[1] + GC_ABS(n.z) * a->half[2];
+    return GC_ABS(n.x) * a->sides[0] + GC_ABS(n.y) * a->sides[1] + GC_ABS(n.z) * a->sides[2];
 }
 
 /* the bound by a direction that A holds; d: from the middle of A's box to that of B's, w: B's velocity there */
@@ -71,18 +71,18 @@ gc_clear_boxes(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, 
     *way = gc_clear_way(q, gc_clear_far(w) + gc_clear_far(q->now.omega) * b->reach, bend, h);
     gap_a = gc_make(
         gc_clear_outside(
-            d.x, a->half[0] + GC_ABS(m[0]) * b->half[0] + GC_ABS(m[1]) * b->half[1] + GC_ABS(m[2]) * b->half[2]),
+            d.x, a->sides[0] + GC_ABS(m[0]) * b->sides[0] + GC_ABS(m[1]) * b->sides[1] + GC_ABS(m[2]) * b->sides[2]),
         gc_clear_outside(
-            d.y, a->half[1] + GC_ABS(m[3]) * b->half[0] + GC_ABS(m[4]) * b->half[1] + GC_ABS(m[5]) * b->half[2]),
+            d.y, a->sides[1] + GC_ABS(m[3]) * b->sides[0] + GC_ABS(m[4]) * b->sides[1] + GC_ABS(m[5]) * b->sides[2]),
         gc_clear_outside(
-            d.z, a->half[2] + GC_ABS(m[6]) * b->half[0] + GC_ABS(m[7]) * b->half[1] + GC_ABS(m[8]) * b->half[2]));
+            d.z, a->sides[2] + GC_ABS(m[6]) * b->sides[0] + GC_ABS(m[7]) * b->sides[1] + GC_ABS(m[8]) * b->sides[2]));
     gap_b = gc_make(
         gc_clear_outside(
-            e.x, b->half[0] + GC_ABS(m[0]) * a->half[0] + GC_ABS(m[3]) * a->half[1] + GC_ABS(m[6]) * a->half[2]),
+            e.x, b->sides[0] + GC_ABS(m[0]) * a->sides[0] + GC_ABS(m[3]) * a->sides[1] + GC_ABS(m[6]) * a->sides[2]),
         gc_clear_outside(
-            e.y, b->half[1] + GC_ABS(m[1]) * a->half[0] + GC_ABS(m[4]) * a->half[1] + GC_ABS(m[7]) * a->half[2]),
+            e.y, b->sides[1] + GC_ABS(m[1]) * a->sides[0] + GC_ABS(m[4]) * a->sides[1] + GC_ABS(m[7]) * a->sides[2]),
         gc_clear_outside(
-            e.z, b->half[2] + GC_ABS(m[2]) * a->half[0] + GC_ABS(m[5]) * a->half[1] + GC_ABS(m[8]) * a->half[2]));
+            e.z, b->sides[2] + GC_ABS(m[2]) * a->sides[0] + GC_ABS(m[5]) * a->sides[1] + GC_ABS(m[8]) * a->sides[2]));
     by_a = gc_clear_far(gap_a);
     by_b = gc_clear_far(gap_b);
     length = gc_clear_far(d);

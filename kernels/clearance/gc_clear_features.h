@@ -201,18 +201,18 @@ GC_LARGE void gc_clear_edges(const gc_clear *q, int a, int b, gc_real h, gc_real
     gc_clear_edges_at(p, d, r, e, c, gc_dot(c, c), o);
     o->bound = o->distance - far;
     if (o->bound < limit && h > GC_R(0.0)) {
-        gc_real half = GC_R(0.5) * h * h, a0, a1, b0, b1;
+        gc_real square = GC_R(0.5) * h * h, a0, a1, b0, b1;
         n = o->normal;
         a0 = gc_dot(n, p);
         a1 = a0 + gc_dot(n, d);
         b0 = gc_dot(n, r);
         b1 = b0 + gc_dot(n, e);
-        by_a = GC_MIN(b0 - h * GC_ABS(gc_dot(n, wx)), b1 - h * GC_ABS(gc_dot(n, wy))) - GC_MAX(a0, a1) - half * bend_b;
+        by_a = GC_MIN(b0 - h * GC_ABS(gc_dot(n, wx)), b1 - h * GC_ABS(gc_dot(n, wy))) - GC_MAX(a0, a1) - square * bend_b;
         bend_a = gc_clear_bend_a(q, mid_a, half_a, h);
         by_b = GC_MAX(
             a0 + h * GC_ABS(gc_dot(n, gc_clear_velocity(q, p))),
             a1 + h * GC_ABS(gc_dot(n, gc_clear_velocity(q, gc_add(p, d)))));
-        by_b = GC_MIN(b0, b1) - by_b - half * bend_a;
+        by_b = GC_MIN(b0, b1) - by_b - square * bend_a;
         o->bound = GC_MAX(o->bound, GC_MAX(by_a, by_b));
         if (o->bound < limit) o->bound = GC_MAX(o->bound, gc_clear_held_by_both(q, p, d, r, e, wx, wy, n, bend_b, h));
     }
