@@ -135,11 +135,15 @@ GC_FN void gc_clear_begin(gc_clear *q, gc_real tolerance, gc_real most)
     q->rough = GC_OVERLAP_ROUNDING * (k->size + k->speed);
     q->margin = GC_MAX(tolerance * k->size, GC_CLEAR_MARGIN * q->rough);
     q->touch = GC_MAX(GC_TOL_TOUCH * k->size, GC_CLEAR_MARGIN * q->rough);
+    q->own = 0;
+    q->spin = k->theta;
     q->bend = k->theta * k->theta;
     q->third_a = q->third_b = GC_R(0.0);
 #if GC_BODY_MOTION
     if (k->pieces > GC_R(0.0)) {
         gc_body_bounds o = gc_bodies_bounds(&q->bodies);
+        q->own = 1;
+        q->spin = q->bodies.angle;
         q->bend = o.d2;
         q->third_b = o.plane_a[2];
         q->third_a = o.plane_b[2];
