@@ -50,10 +50,11 @@ GC_FN gc_real gc_clear_box_held(
     gc_real *way)
 {
     gc_vec turn = gc_cross(n, q->now.omega), p = gc_scale(turn, h);
-    gc_real along = gc_dot(n, d), rate = h * gc_dot(n, w), loss = gc_clear_loss(q, n, turn, bend, b->reach, q->third_b, h);
+    gc_real apart = GC_CLEAR_APART * (a->reach + b->reach), along = gc_dot(n, d), rate = h * gc_dot(n, w),
+            loss = gc_clear_loss(q, n, turn, bend, b->reach, q->third_b, h);
     gc_real first = along + rate - gc_clear_reach_b(q, b, gc_add(n, p)),
             second = along - rate - gc_clear_reach_b(q, b, gc_sub(n, p));
-    *way = GC_MIN(*way, GC_ABS(rate) + gc_clear_far(p) * b->reach + loss);
+    if (gc_dot(d, d) > apart * apart) *way = GC_MIN(*way, GC_ABS(rate) + gc_clear_far(p) * b->reach + loss);
     return GC_MIN(first, second) - gc_clear_reach_a(a, n) - loss;
 }
 
