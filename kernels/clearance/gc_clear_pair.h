@@ -93,11 +93,11 @@ GC_FN gc_vec gc_clear_bend_a(const gc_clear *q, gc_vec x)
  * n x omega. third: how fast accelerations change, 0 on a screw, where they only turn about the axis and stay across it. */
 GC_FN gc_real gc_clear_loss(const gc_clear *q, gc_vec n, gc_vec p, gc_vec bend, gc_real r, gc_real third, gc_real h)
 {
-    gc_real along = GC_ABS(gc_dot(n, bend)), more = q->bend * r, half = GC_R(0.5) * h * h, share, full;
-    if (q->own) return half * (along + more + third * h * GC_R(0.34));
+    gc_real along = GC_ABS(gc_dot(n, bend)), more = q->bend * r, square = GC_R(0.5) * h * h, share, full;
+    if (q->own) return square * (along + more + third * h * GC_R(0.34));
     share = q->spin > GC_R(0.0) ? gc_clear_far(p) / q->spin : GC_R(0.0);
     full = gc_clear_far(bend) + more;
-    return half * GC_MIN(share * full, along + share * (more + q->spin * full * h * GC_R(0.34)));
+    return square * GC_MIN(share * full, along + share * (more + q->spin * full * h * GC_R(0.34)));
 }
 
 /* how far a point of B, or those up to r from it, may go within h of the time: on a screw no faster than then */

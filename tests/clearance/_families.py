@@ -47,6 +47,15 @@ def random(rng, n, meshes=None, scale=1.0, offset=0.0, angles=(0.0, 0.35, 0.8, 2
     return scene(meshes, rng.integers(0, len(meshes), 2 * n), p0, q0, p1, q1)
 
 
+def meeting(rng, n):
+    """Solids that go towards each other, and mostly meet."""
+    bodies, pairs = random(rng, n, [BOX, BLOCK, STAR])
+    p0, p1 = bodies.start.position.copy(), bodies.end.position.copy()
+    p0[1::2] += 2.5 * np.sign(p0[1::2])
+    p1[1::2] = p1[::2] + rng.normal(size=(n, 3)) * 0.7
+    return scene(bodies.meshes, bodies.shape, p0, bodies.start.quat_wxyz, p1, bodies.end.quat_wxyz)
+
+
 def whole(rng, n):
     """Boxes and blocks on a grid that go by whole numbers and turn by quarters: everything is parallel."""
     p0 = rng.integers(-3, 4, (2 * n, 3)).astype(float)
@@ -164,5 +173,5 @@ def spins(rng, n):
 
 FAMILIES = {
     f.__name__: f
-    for f in (random, whole, planar, grazing, resting, nested, thin, huge, tiny, speck, sheets, alike)
+    for f in (random, meeting, whole, planar, grazing, resting, nested, thin, huge, tiny, speck, sheets, alike)
 }
