@@ -165,6 +165,46 @@ GC_FN void gc_clear_side_make(
     }
 }
 
+GC_FN void gc_clear_motion_load(GC_GLOBAL const gc_real *record, gc_clear *q)
+{
+    gc_screw_load(record, &q->screw);
+#if GC_BODY_MOTION
+    gc_bodies_load(record, &q->bodies);
+#endif
+}
+
+/* nothing is known yet of a pair nearer than `most` */
+GC_FN void gc_clear_begin(gc_clear *q, gc_real tolerance, gc_real most)
+{
+    const gc_screw *k = &q->screw;
+    q->shrink = k->shrink;
+    q->size = k->size;
+    q->rough = GC_OVERLAP_ROUNDING * (k->size + k->speed);
+    q->margin = GC_MAX(tolerance * k->size, GC_CLEAR_MARGIN * q->rough);
+    q->touch = GC_MAX(GC_TOL_TOUCH * k->size, GC_CLEAR_MARGIN * q->rough);
+    q->own = 0;
+    q->spin = k->theta;
+    q->bend = k->theta * k->theta;
+    q->third_a = q->third_b = GC_R(0.0);
+#if GC_BODY_MOTION
+    if (k->pieces > GC_R(0.0)) {
+        gc_body_bounds o = gc_bodies_bounds(&q->bodies);
+        q->own = 1;
+        q->spin = q->bodies.angle;
+        q->bend = o.d2;
+        q->third_b = o.plane_a[2];
+        q->third_a = o.plane_b[2];
+    }
+#endif
+    q->at = GC_R(9.0);
+    q->best.s = GC_R(0.0);
+    q->best.distance = most;
+    q->best.kind = GC_NO_PLACE;
+    q->best.a = q->best.b = -1;
+    q->below = GC_BVH_FAR;
+    q->found = q->looks = 0;
+}
+
 GC_FN int gc_clear_face(const gc_clear *q, const gc_clear_side *s, int leaf)
 {
     GC_GLOBAL const int *patch = q->t.headers + GC_MESH_STRIDE * (s->patch + (leaf >> GC_PATCH_LEVEL));
