@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Bodies", "BroadPhase", "Clearance", "Contacts", "Encounters", "FilterReport", "Kind", "Mesh", "Poses",
     "Recording", "Scene", "Status", "TrajectoryContacts", "Tuning", "baselines", "batch", "chord_error",
-    "clearance", "collide", "collide_trajectories", "devices", "find_pairs", "load_mesh", "load_recording", "motion_difference",
-    "pluecker", "screw_motion", "shapes", "sweep", "view",
+    "clearance", "collide", "collide_trajectories", "devices", "find_pairs", "load_mesh", "load_recording",
+    "motion_difference", "pluecker", "screw_motion", "shapes", "sweep", "view",
 ]  # fmt: skip
 
 
