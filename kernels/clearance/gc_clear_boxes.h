@@ -80,6 +80,9 @@ gc_clear_boxes(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, 
     gc_vec bend = gc_clear_bend_b(q, c);
     gc_real by_a, by_b, bound, length;
     *way = gc_clear_way(q, gc_clear_far(w) + q->spin * b->reach, bend, b->reach, h);
+    length = gc_clear_far(d);
+    bound = length - a->reach - b->reach - *way - q->rough;
+    if (bound >= limit) return bound;
     gap_a = gc_make(
         gc_clear_outside(
             d.x, a->sides[0] + GC_ABS(m[0]) * b->sides[0] + GC_ABS(m[1]) * b->sides[1] + GC_ABS(m[2]) * b->sides[2]),
@@ -96,8 +99,7 @@ gc_clear_boxes(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, 
             e.z, b->sides[2] + GC_ABS(m[2]) * a->sides[0] + GC_ABS(m[5]) * a->sides[1] + GC_ABS(m[8]) * a->sides[2]));
     by_a = gc_clear_far(gap_a);
     by_b = gc_clear_far(gap_b);
-    length = gc_clear_far(d);
-    bound = GC_MAX(GC_MAX(by_a, by_b), length - a->reach - b->reach) - *way - q->rough;
+    bound = GC_MAX(bound, GC_MAX(by_a, by_b) - *way - q->rough);
     if (bound >= limit) return bound;
     if (length > GC_R(0.0))
         bound = GC_MAX(bound, gc_clear_box_held(q, a, b, d, w, bend, gc_scale(d, GC_R(1.0) / length), h, way) - q->rough);
