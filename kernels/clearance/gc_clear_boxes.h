@@ -110,6 +110,7 @@ gc_clear_boxes(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, 
         gc_vec n = gc_rotate(m, gc_scale(gap_b, GC_R(1.0) / by_b));
         bound = GC_MAX(bound, gc_clear_box_held(q, a, b, d, w, bend, n, h, way) - q->rough);
     }
+    if (GC_MAX(GC_MAX(by_a, by_b), length - a->reach - b->reach) >= limit) *way = GC_BVH_FAR;
     return bound;
 }
 
