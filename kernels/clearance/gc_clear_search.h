@@ -2,8 +2,9 @@
  * needs: clearance/gc_clear_features.h clearance/gc_clear_boxes.h
  *
  * Depth first, on a fixed stack: of a span and two nodes the greatest is divided, the span if B goes farther in it than the nodes are large.
- * Of children the one with the lower bound comes first, of spans the earlier one. A leaf is two faces, with the features that they own; each
- * two of these are followed through halves of the span by themselves, in the order of time.
+ * Of both halves the one with the lower bound comes first: in the order of time the search would creep down where bodies come nearer.
+ * Where they may meet the earlier span comes first. A leaf is two faces, with the features that they own; each two of these are followed
+ * through halves of the span by themselves, in the order of time.
  */
 #ifndef GC_CLEAR_SEARCH_H
 #define GC_CLEAR_SEARCH_H
@@ -125,12 +126,13 @@ GC_FN int gc_clear_divide(gc_clear *q, const gc_clear_item *o, gc_clear_item *st
 {
     int level_a = gc_node_level(o->a), level_b = gc_node_level(o->b), before = n, child, part;
     gc_clear_box a = gc_clear_box_of(q, &q->a, o->a), b = gc_clear_box_of(q, &q->b, o->b), inner;
-    if (o->way > GC_MAX(a.reach, b.reach) && o->last - o->first > GC_CLEAR_SPAN) {
-        gc_real middle = GC_R(0.5) * (o->first + o->last);
+    int in_time = o->way > GC_MAX(a.reach, b.reach) && o->last - o->first > GC_CLEAR_SPAN;
+    gc_real middle = GC_R(0.5) * (o->first + o->last);
+    if (in_time) {
         n += gc_clear_put(q, o->a, &a, o->b, &b, middle, o->last, stack + n);
-        return n + gc_clear_put(q, o->a, &a, o->b, &b, o->first, middle, stack + n);
+        n += gc_clear_put(q, o->a, &a, o->b, &b, o->first, middle, stack + n);
     }
-    for (child = 1; child >= 0; --child) {
+    for (child = in_time ? -1 : 1; child >= 0; --child) {
         if (level_b == 0 || (level_a > 0 && a.reach >= b.reach)) {
             part = 2 * gc_node_place(o->a) + child;
             if (part >= (q->a.faces + (1 << (level_a - 1)) - 1) >> (level_a - 1)) continue;
@@ -145,7 +147,8 @@ GC_FN int gc_clear_divide(gc_clear *q, const gc_clear_item *o, gc_clear_item *st
             n += gc_clear_put(q, o->a, &a, part, &inner, o->first, o->last, stack + n);
         }
     }
-    if (n - before == 2 && stack[before].bound < stack[before + 1].bound) {
+    if (n - before == 2 && !(in_time && stack[before + 1].bound < GC_R(0.0))
+        && stack[before].bound < stack[before + 1].bound) {
         gc_clear_item swapped = stack[before];
         stack[before] = stack[before + 1];
         stack[before + 1] = swapped;
