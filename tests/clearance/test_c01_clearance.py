@@ -40,7 +40,7 @@ def boxes(p0, p1, mesh=BOX, **asked):
 # ------------------------------------------------------------------------
 
 
-def judged(name, n, seed, motion, backend, samples):
+def judged(name, n, seed, motion, backend, samples, refine=6):
     """Each of n pairs of a family against samples in time, in between by golden section."""
     bodies, pairs = EVERY[name](np.random.default_rng(seed), n)
     found = gc.clearance(bodies, pairs, motion=motion, backend=backend)
@@ -52,7 +52,7 @@ def judged(name, n, seed, motion, backend, samples):
     assert (found.distance - found.lower_bound <= margin).all()
     for k in np.flatnonzero(told):
         passage = Passage.of(bodies, *pairs[k], motion)
-        least, _ = passage.least(samples)
+        least, _ = passage.least(samples, refine)
         assert found.distance[k] <= least + margin[k], (name, seed, k)
         assert found.lower_bound[k] <= least + ROUNDING * size[k], (name, seed, k)
         # a bar goes through a sheet between two samples, and the other way round: what is told is there
@@ -63,7 +63,7 @@ def judged(name, n, seed, motion, backend, samples):
 @pytest.mark.shared_bits(BITS)
 @pytest.mark.parametrize("name", EVERY)
 def test_against_samples_in_time(name, backend):
-    judged(name, 3, 1, motion_of(name), backend.kind, 48)
+    judged(name, 2, 1, motion_of(name), backend.kind, 24, 2)
 
 
 @pytest.mark.slow
@@ -241,7 +241,7 @@ def test_two_specks_that_go_far(backend):
     found = gc.clearance(bodies, pairs, backend=backend.kind)
     assert np.isin(found.status, [MISS, HIT, OVERLAP]).all()
     bodies, pairs = FAMILIES["whole"](np.random.default_rng(7), 4)
-    assert gc.clearance(bodies, pairs[2:3], backend=backend.kind).time[0] == 1.0
+    assert gc.clearance(bodies, pairs[2:3], backend=backend.kind).time[0] == pytest.approx(1.0, abs=1e-9)
 
 
 @pytest.mark.shared_bits(BITS)
