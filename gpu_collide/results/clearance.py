@@ -56,7 +56,8 @@ class Clearance(Result):
         for the precision, and nothing is known.
     time : (r,) float64
         Fraction of the step in [0, 1] at which they are nearest, one of several such times; for HIT the first
-        at which they meet. inf where no place is told; then `kind` is NONE.
+        at which they meet; for INITIAL_OVERLAP that at which the solids were looked at. inf where
+        `distance` is.
     distance : (r,) float64
         Length between both points: the least distance, from above. 0 for HIT and INITIAL_OVERLAP. inf for
         pairs that stay farther apart than ``max_distance``, and where nothing is known.
