@@ -26,6 +26,7 @@ from gpu_collide.cli.options import (
 )
 from gpu_collide.cli.screen import check_picture_type
 from gpu_collide.cli.summary import status_text
+from gpu_collide.results.enums import CONTACT_KINDS
 
 if TYPE_CHECKING:
     from typing import Any
@@ -300,7 +301,7 @@ def race_rows(recording: Recording, found: TrajectoryContacts, seconds: float) -
         ("steps with contact", _of(hit, steps)),
         ("contacts", f"{len(found):,}"),
     ]
-    for kind in gc.Kind:
+    for kind in CONTACT_KINDS:
         rows.append((f"  {kind.name}", f"{int(np.count_nonzero(found.kind == kind)):,}"))
     trouble = found.pairs["status"]
     for status in (gc.Status.INITIAL_OVERLAP, gc.Status.INVALID_INPUT, gc.Status.UNRESOLVED):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import first_few, how_many
-from gpu_collide.results.enums import Touch
+from gpu_collide.results.enums import Kind, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array, BoolArray
 
 __all__ = [
+    "clearance_faults",
     "clipped_faults",
     "contact_faults",
     "csr_faults",
@@ -256,6 +257,27 @@ def hits_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator
         yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
     off = np.abs(np.linalg.norm(a["normal"], axis=1) - hit) > UNIT_TOLERANCE
     yield from _rows("normal", off, "directions of length 1 where something is touched, else zero")
+
+
+def clearance_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `Clearance`, which has kinds beyond those of contacts."""
+    told = a["kind"] >= 0
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    yield from _rows("pair", (a["pair"] < 0) | (a["pair"] >= len(a["pairs"])), "rows of pairs")
+    yield from _rows("pairs", a["pairs"] < 0, "numbers of bodies from 0 up")
+    yield from _rows("kind", (a["kind"] < -1) | (a["kind"] > max(Kind)), f"kinds -1 to {max(Kind)}")
+    for name in ("feature_a", "feature_b"):
+        yield from _rows(
+            name, np.where(told, a[name] < 0, a[name] != -1), "numbers of features where there is a place"
+        )
+    yield from _rows("time", told & ~((a["time"] >= 0) & (a["time"] <= 1)), "fractions of the step in [0, 1]")
+    yield from _rows("distance", ~(a["distance"] >= 0), "numbers from 0 up")
+    yield from _rows("lower_bound", ~(a["lower_bound"] <= a["distance"]), "numbers up to the distance")
+    yield from _rows("lower_bound", ~(a["lower_bound"] >= 0), "numbers from 0 up")
+    for name in ("point_a", "point_b", "normal"):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - told) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1 where there is a place, else zero")
 
 
 def slides_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:

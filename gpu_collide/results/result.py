@@ -14,7 +14,7 @@ import numpy as np
 from gpu_collide._calls import warn_renamed
 from gpu_collide._validate import as_numpy, check_choice
 from gpu_collide.geometry.arrays.parts import JOINT
-from gpu_collide.results.enums import Kind, Status
+from gpu_collide.results.enums import CONTACT_KINDS, Kind, Status
 from gpu_collide.results.file_format import Field, FileFormat
 from gpu_collide.results.file_validation import id_faults, normal_faults, part_faults
 from gpu_collide.results.indexing import Rows, chosen, one_row, starts_of
@@ -347,7 +347,7 @@ class Result:
             raise reader.damaged(name, reason)
         for name, reason in id_faults(info, arrays):
             raise reader.damaged(name, reason)
-        for name, reason in form.faults(arrays, len(Status), len(Kind)):
+        for name, reason in form.faults(arrays, len(Status), len(CONTACT_KINDS)):
             raise reader.damaged(name, reason)
         if version < form.first_with_checksums:
             for name, reason in normal_faults(arrays):

@@ -284,6 +284,25 @@ _TOUCH_POINTS = (
     _vector("normal", "", "unit, from the obstacle to the mover"),
     Column("distance", LENGTH, "along the normal; below 0 behind a surface"),
 )
+_CLEARANCE = (
+    Column("pair", "", "row of the pairs"),
+    Column("body_a", "", "body A", _body(0)),
+    Column("body_b", "", "body B", _body(1)),
+    _status("MISS: apart; HIT: they meet; INITIAL_OVERLAP: in each other at the start, or at the time asked"),
+    Column("time", "step", "when they are nearest; none: not a number", _finite("time", lambda r: r.time)),
+    Column(
+        "distance",
+        LENGTH,
+        "then; farther apart than max_distance: not a number",
+        _finite("distance", lambda r: r.distance),
+    ),
+    Column("lower_bound", LENGTH, "proved: they are never nearer than that"),
+    Column("kind", "", "which features are nearest to each other, those of A first", words=Kind),
+    *_features("A's", "B's"),
+    _vector("point_a", LENGTH, "nearest point of A, in the world at that time; zero: none"),
+    _vector("point_b", LENGTH, "nearest point of B"),
+    _vector("normal", "", "unit, from A to B; zero: none"),
+)
 _HITS = (
     Column("query", "", "row of what is swept"),
     Column("time", "displacement", "fraction of the displacement at which it is touched; 1 where nothing is"),
@@ -327,6 +346,7 @@ TABLES: Mapping[str, Mapping[str, tuple[Column, ...]]] = {
     "Contacts": {"contacts": _CONTACTS, "pairs": _PAIRS},
     "TrajectoryContacts": {"contacts": _TRAJECTORY, "pairs": _TRAJECTORY_PAIRS, "skipped": _SKIPPED},
     "Encounters": {"encounters": _ENCOUNTERS},
+    "Clearance": {"rows": _CLEARANCE},
     "Trace": {"movers": _TRACE},
     "TouchPoints": {"points": _TOUCH_POINTS},
     "Hits": {
