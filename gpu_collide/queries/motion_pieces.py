@@ -276,6 +276,7 @@ def refine(problem: Problem, pieces: Pieces, found: Answers, deepest: int) -> No
     rows = rows.take(np.flatnonzero(open_[rows.piece]))
     motion, begin = pieces.motion[rows.piece], pieces.begin[rows.piece]
     np.minimum.at(found.free_fraction, motion, begin)
+    np.minimum(found.free_fraction, found.time, out=found.free_fraction)
     unknown = np.flatnonzero(np.isinf(found.time[motion]))
     found.note(motion[unknown], begin[unknown], rows.take(unknown), Status.UNRESOLVED)
 
