@@ -126,34 +126,6 @@ GC_LARGE void gc_clear_place_of(gc_clear *q, gc_clear_place *p)
     if (o.distance <= q->touch) p->normal = gc_clear_surface_normal(q, p, o.normal);
 }
 
-/* nothing is known yet of a pair nearer than `most` */
-GC_FN void gc_clear_begin(gc_clear *q, gc_real tolerance, gc_real most)
-{
-    const gc_screw *k = &q->screw;
-    q->shrink = k->shrink;
-    q->size = k->size;
-    q->rough = GC_OVERLAP_ROUNDING * (k->size + k->speed);
-    q->margin = GC_MAX(tolerance * k->size, GC_CLEAR_MARGIN * q->rough);
-    q->touch = GC_MAX(GC_TOL_TOUCH * k->size, GC_CLEAR_MARGIN * q->rough);
-    q->bend = k->theta * k->theta;
-    q->third_a = q->third_b = GC_R(0.0);
-#if GC_BODY_MOTION
-    if (k->pieces > GC_R(0.0)) {
-        gc_body_bounds o = gc_bodies_bounds(&q->bodies);
-        q->bend = o.d2;
-        q->third_b = o.plane_a[2];
-        q->third_a = o.plane_b[2];
-    }
-#endif
-    q->at = GC_R(9.0);
-    q->best.s = GC_R(0.0);
-    q->best.distance = most;
-    q->best.kind = GC_NO_PLACE;
-    q->best.a = q->best.b = -1;
-    q->below = GC_BVH_FAR;
-    q->found = q->looks = 0;
-}
-
 /* The least over the step: first at its ends, where it often is, and half-way, so that much is too far from then on. */
 GC_FN void gc_clear_step(gc_clear *q)
 {
@@ -212,7 +184,7 @@ GC_KERNEL void c01_clearance(
         gc_store_vec(normal_out, i, none);
         status_out[i] = GC_STATUS_INVALID_INPUT;
         if (state & GC_PAIR_INVALID) continue;
-        gc_screw_load(screw_in + GC_SCREW_STRIDE * i, &q.screw);
+        gc_clear_motion_load(screw_in + GC_SCREW_STRIDE * i, &q);
         status_out[i] = GC_STATUS_UNRESOLVED;
         if (state & (GC_PAIR_UNRESOLVED | GC_PAIR_LONG) || q.screw.pieces < GC_R(0.0)) continue;
         if (state & GC_PAIR_OVERLAP) {
@@ -222,9 +194,6 @@ GC_KERNEL void c01_clearance(
             continue;
         }
         q.t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
-#if GC_BODY_MOTION
-        gc_bodies_load(screw_in + GC_SCREW_STRIDE * i, &q.bodies);
-#endif
         gc_clear_side_make(&q.a, headers_in, trees_in, nodes_in, shape_in[a], q.screw.radius_a);
         gc_clear_side_make(&q.b, headers_in, trees_in, nodes_in, shape_in[b], q.screw.radius_b);
         most = max_distance * q.screw.shrink;

@@ -37,22 +37,25 @@ GC_FN gc_real gc_clear_reach_a(const gc_clear_box *a, gc_vec n)
     return GC_ABS(n.x) * a->sides[0] + GC_ABS(n.y) * a->sides[1] + GC_ABS(n.z) * a->sides[2];
 }
 
-/* the bound by a direction that A holds; d: from the middle of A's box to that of B's, w: B's velocity there */
+/* the bound by a direction that A holds; d: from the middle of A's box to that of B's, w and bend: of B there; way: what the time costs */
 GC_FN gc_real gc_clear_box_held(
     const gc_clear *q,
     const gc_clear_box *a,
     const gc_clear_box *b,
     gc_vec d,
     gc_vec w,
+    gc_vec bend,
     gc_vec n,
-    gc_real bend,
-    gc_real h)
+    gc_real h,
+    gc_real *way)
 {
-    gc_vec p = gc_scale(gc_cross(n, q->now.omega), h);
-    gc_real along = gc_dot(n, d), rate = h * gc_dot(n, w);
+    gc_vec turn = gc_cross(n, q->now.omega), p = gc_scale(turn, h);
+    gc_real apart = GC_CLEAR_APART * (a->reach + b->reach), along = gc_dot(n, d), rate = h * gc_dot(n, w),
+            loss = gc_clear_loss(q, n, turn, bend, b->reach, q->third_b, h);
     gc_real first = along + rate - gc_clear_reach_b(q, b, gc_add(n, p)),
             second = along - rate - gc_clear_reach_b(q, b, gc_sub(n, p));
-    return GC_MIN(first, second) - gc_clear_reach_a(a, n) - GC_R(0.5) * bend * h * h;
+    if (gc_dot(d, d) > apart * apart) *way = GC_MIN(*way, GC_ABS(rate) + gc_clear_far(p) * b->reach + loss);
+    return GC_MIN(first, second) - gc_clear_reach_a(a, n) - loss;
 }
 
 GC_FN gc_real gc_clear_outside(gc_real x, gc_real reach)
@@ -60,15 +63,17 @@ GC_FN gc_real gc_clear_outside(gc_real x, gc_real reach)
     return x > reach ? x - reach : (x < -reach ? x + reach : GC_R(0.0));
 }
 
-/* A bound on the distance of two boxes within h of q's time; way: how far B's goes in that time. Nobody asks how far it is above `limit`. */
+/* A bound on the distance of two boxes within h of q's time; way: about how much of it the time costs, and not the boxes. Nobody asks how far it
+ * is above `limit`. */
 GC_LARGE gc_real
 gc_clear_boxes(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, gc_real h, gc_real limit, gc_real *way)
 {
     const gc_real *m = q->now.m;
     gc_vec c = gc_add(gc_rotate(m, b->c), q->now.q), d = gc_sub(c, a->c), e = gc_rotate_back(m, d),
            w = gc_clear_velocity(q, c), gap_a, gap_b;
-    gc_real bend = gc_clear_bend_b(q, c, b->reach, h), by_a, by_b, bound, length;
-    *way = gc_clear_way(q, gc_clear_far(w) + gc_clear_far(q->now.omega) * b->reach, bend, h);
+    gc_vec bend = gc_clear_bend_b(q, c);
+    gc_real by_a, by_b, bound, length;
+    *way = gc_clear_way(q, gc_clear_far(w) + q->spin * b->reach, bend, b->reach, h);
     gap_a = gc_make(
         gc_clear_outside(
             d.x, a->sides[0] + GC_ABS(m[0]) * b->sides[0] + GC_ABS(m[1]) * b->sides[1] + GC_ABS(m[2]) * b->sides[2]),
@@ -89,13 +94,13 @@ gc_clear_boxes(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, 
     bound = GC_MAX(GC_MAX(by_a, by_b), length - a->reach - b->reach) - *way - q->rough;
     if (bound >= limit) return bound;
     if (length > GC_R(0.0))
-        bound = GC_MAX(bound, gc_clear_box_held(q, a, b, d, w, gc_scale(d, GC_R(1.0) / length), bend, h) - q->rough);
+        bound = GC_MAX(bound, gc_clear_box_held(q, a, b, d, w, bend, gc_scale(d, GC_R(1.0) / length), h, way) - q->rough);
     if (h == GC_R(0.0) || bound >= limit) return bound;
     if (by_a > GC_R(0.0))
-        bound = GC_MAX(bound, gc_clear_box_held(q, a, b, d, w, gc_scale(gap_a, GC_R(1.0) / by_a), bend, h) - q->rough);
+        bound = GC_MAX(bound, gc_clear_box_held(q, a, b, d, w, bend, gc_scale(gap_a, GC_R(1.0) / by_a), h, way) - q->rough);
     if (by_b > GC_R(0.0) && bound < limit) {
         gc_vec n = gc_rotate(m, gc_scale(gap_b, GC_R(1.0) / by_b));
-        bound = GC_MAX(bound, gc_clear_box_held(q, a, b, d, w, n, bend, h) - q->rough);
+        bound = GC_MAX(bound, gc_clear_box_held(q, a, b, d, w, bend, n, h, way) - q->rough);
     }
     return bound;
 }

@@ -2,8 +2,8 @@
  * needs: clearance/gc_clear_pair.h
  *
  * Bounds of second order, for a direction n that points from A to B (docs/decisions/0112):
- *   held by A     min over B's points x of (n.x - h |n.w(x)|) - max over A's points a of n.a - bend of B h^2/2
- *   held by B     min n.x - max (n.a + h |n.w(a)|) - bend of A h^2/2
+ *   held by A     min over B's points x of (n.x - h |n.w(x)|) - max over A's points a of n.a - what B's ways bend along n
+ *   held by B     min n.x - max (n.a + h |n.w(a)|) - what A's ways bend along n
  *   held by both  of two edges, with n1 such that n + s n1 stays across both to first order
  * They hold for any n, and are as good as the distance if n is its direction and the features come no nearer to first order.
  */
@@ -39,9 +39,9 @@ GC_LARGE void gc_clear_vertex_face(const gc_clear *q, int side, int f, int v, gc
 {
     const gc_clear_side *s = side ? &q->b : &q->a;
     gc_vec z = side ? gc_clear_vertex_a(q, v) : gc_clear_vertex_b(q, v), x = z, w = gc_clear_velocity(q, z), near, n, u,
-           normal;
+           normal, bend;
     GC_GLOBAL const gc_real *plane = q->t.planes + 4 * (s->mesh.face0 + f);
-    gc_real offset = plane[3] * q->shrink, height, speed, bend, best = GC_BVH_FAR, most = -GC_BVH_FAR;
+    gc_real offset = plane[3] * q->shrink, height, third, best = GC_BVH_FAR, most = -GC_BVH_FAR;
     int first = q->t.topology[s->mesh.face_start + f], end = q->t.topology[s->mesh.face_start + f + 1], j, at = 0;
     if (side) {
         x = gc_rotate_back(q->now.m, gc_sub(z, q->now.q));
@@ -73,13 +73,17 @@ GC_LARGE void gc_clear_vertex_face(const gc_clear *q, int side, int f, int v, gc
         u = next;
     }
     o->distance = at ? GC_SQRT(best) : GC_ABS(height);
-    speed = gc_clear_far(w);
-    bend = side ? gc_clear_bend_a(q, z, GC_R(0.0), h) : gc_clear_bend_b(q, z, GC_R(0.0), h);
-    o->bound = o->distance - gc_clear_way(q, speed, bend, h);
+    bend = side ? gc_clear_bend_a(q, z) : gc_clear_bend_b(q, z);
+    third = side ? q->third_a : q->third_b;
+    if (side) bend = gc_rotate_back(q->now.m, bend);
+    o->bound = o->distance - gc_clear_way(q, gc_clear_far(w), bend, GC_R(0.0), h);
     if (o->bound < limit && h > GC_R(0.0)) {
+        gc_real held = o->distance;
+        gc_vec omega = side ? gc_rotate_back(q->now.m, q->now.omega) : q->now.omega;
         for (j = first; j < end && at; ++j) most = GC_MAX(most, gc_dot(n, gc_clear_corner(q, s, j, normal, offset)));
-        speed = at ? gc_dot(n, x) - most : o->distance;
-        o->bound = GC_MAX(o->bound, speed - h * (GC_ABS(gc_dot(n, w)) + GC_R(0.5) * bend * h));
+        if (at) held = gc_dot(n, x) - most;
+        held -= h * GC_ABS(gc_dot(n, w)) + gc_clear_loss(q, n, gc_cross(n, omega), bend, GC_R(0.0), third, h);
+        o->bound = GC_MAX(o->bound, held);
     }
     o->bound -= q->rough;
     o->end_a = side ? 0 : at;
@@ -147,7 +151,7 @@ GC_FN void gc_clear_edges_at(gc_vec p, gc_vec d, gc_vec r, gc_vec e, gc_vec c, g
     if (o->end_b == 0) o->normal = gc_clear_across(o->normal, e, gc_dot(e, e));
 }
 
-/* the direction that turns with both edges; wx, wy: velocities of B's ends x, y */
+/* the direction that turns with both edges; wx, wy: velocities of B's ends x, y; loss: as far as A holds n, full: in any direction */
 GC_FN gc_real gc_clear_held_by_both(
     const gc_clear *q,
     gc_vec p,
@@ -157,7 +161,8 @@ GC_FN gc_real gc_clear_held_by_both(
     gc_vec wx,
     gc_vec wy,
     gc_vec n,
-    gc_real bend,
+    gc_real loss,
+    gc_real full,
     gc_real h)
 {
     gc_vec m = gc_cross(n, d), n1, y = gc_add(x, e);
@@ -175,7 +180,7 @@ GC_FN gc_real gc_clear_held_by_both(
         least = GC_MIN(least, nx - nd - h * (GC_ABS(rx - rd) + sx));
         least = GC_MIN(least, ny - nd - h * (GC_ABS(ry - rd) + sy));
     }
-    least -= GC_R(0.5) * bend * h * h * (GC_R(1.0) + h * length);
+    least -= loss + h * length * full;
     return least > GC_R(0.0) ? least / GC_SQRT(GC_R(1.0) + h * h * length * length) : least;
 }
 
@@ -185,36 +190,37 @@ GC_LARGE void gc_clear_edges(const gc_clear *q, int a, int b, gc_real h, gc_real
     GC_GLOBAL const int *ends_a = q->t.topology + q->a.mesh.edges + 2 * a, *ends_b = q->t.topology + q->b.mesh.edges + 2 * b;
     gc_vec p = gc_clear_vertex_a(q, ends_a[0]), d = gc_sub(gc_clear_vertex_a(q, ends_a[1]), p);
     gc_vec r = gc_clear_vertex_b(q, ends_b[0]), e = gc_sub(gc_clear_vertex_b(q, ends_b[1]), r);
-    gc_vec mid_a = gc_add(p, gc_scale(d, GC_R(0.5))), mid_b = gc_add(r, gc_scale(e, GC_R(0.5))), c, n, wx, wy, way;
-    gc_real half_a = GC_R(0.5) * gc_clear_far(d), half_b = GC_R(0.5) * gc_clear_far(e), bend_b, bend_a, speed, far, by_a,
-            by_b;
+    gc_vec mid_a = gc_add(p, gc_scale(d, GC_R(0.5))), mid_b = gc_add(r, gc_scale(e, GC_R(0.5))), wx, wy, way, bend;
+    gc_real half_a = GC_R(0.5) * gc_clear_far(d), half_b = GC_R(0.5) * gc_clear_far(e), speed, far;
     wx = gc_clear_velocity(q, r);
     wy = gc_clear_velocity(q, gc_add(r, e));
     speed = GC_SQRT(GC_MAX(gc_dot(wx, wx), gc_dot(wy, wy)));
-    bend_b = gc_clear_bend_b(q, mid_b, half_b, h);
-    far = gc_clear_way(q, speed, bend_b, h);
+    bend = gc_clear_bend_b(q, mid_b);
+    far = gc_clear_way(q, speed, bend, half_b, h);
     way = gc_sub(mid_b, mid_a);
     o->distance = GC_BVH_FAR;
     o->bound = gc_clear_far(way) - half_a - half_b - far - q->rough;
     if (o->bound >= limit) return;
-    c = gc_cross(d, e);
-    gc_clear_edges_at(p, d, r, e, c, gc_dot(c, c), o);
+    way = gc_cross(d, e);
+    gc_clear_edges_at(p, d, r, e, way, gc_dot(way, way), o);
     o->bound = o->distance - far;
     if (o->bound < limit && h > GC_R(0.0)) {
-        gc_real square = GC_R(0.5) * h * h, a0, a1, b0, b1;
-        n = o->normal;
-        a0 = gc_dot(n, p);
-        a1 = a0 + gc_dot(n, d);
-        b0 = gc_dot(n, r);
-        b1 = b0 + gc_dot(n, e);
-        by_a = GC_MIN(b0 - h * GC_ABS(gc_dot(n, wx)), b1 - h * GC_ABS(gc_dot(n, wy))) - GC_MAX(a0, a1) - square * bend_b;
-        bend_a = gc_clear_bend_a(q, mid_a, half_a, h);
-        by_b = GC_MAX(
-            a0 + h * GC_ABS(gc_dot(n, gc_clear_velocity(q, p))),
-            a1 + h * GC_ABS(gc_dot(n, gc_clear_velocity(q, gc_add(p, d)))));
-        by_b = GC_MIN(b0, b1) - by_b - square * bend_a;
-        o->bound = GC_MAX(o->bound, GC_MAX(by_a, by_b));
-        if (o->bound < limit) o->bound = GC_MAX(o->bound, gc_clear_held_by_both(q, p, d, r, e, wx, wy, n, bend_b, h));
+        gc_vec n = o->normal, turn = gc_cross(n, q->now.omega);
+        gc_real a0 = gc_dot(n, p), a1 = a0 + gc_dot(n, d), b0 = gc_dot(n, r), b1 = b0 + gc_dot(n, e), held, loss;
+        loss = gc_clear_loss(q, n, turn, bend, half_b, q->third_b, h);
+        held = GC_MIN(b0 - h * GC_ABS(gc_dot(n, wx)), b1 - h * GC_ABS(gc_dot(n, wy))) - GC_MAX(a0, a1) - loss;
+        o->bound = GC_MAX(o->bound, held);
+        if (o->bound < limit) {
+            held = GC_MAX(
+                a0 + h * GC_ABS(gc_dot(n, gc_clear_velocity(q, p))),
+                a1 + h * GC_ABS(gc_dot(n, gc_clear_velocity(q, gc_add(p, d)))));
+            held = GC_MIN(b0, b1) - held - gc_clear_loss(q, n, turn, gc_clear_bend_a(q, mid_a), half_a, q->third_a, h);
+            o->bound = GC_MAX(o->bound, held);
+        }
+        if (o->bound < limit) {
+            gc_real full = GC_R(0.5) * h * h * (gc_clear_far(bend) + q->bend * half_b + q->third_b * h * GC_R(0.34));
+            o->bound = GC_MAX(o->bound, gc_clear_held_by_both(q, p, d, r, e, wx, wy, n, loss, full, h));
+        }
     }
     o->bound -= q->rough;
 }

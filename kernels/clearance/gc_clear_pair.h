@@ -31,8 +31,9 @@ typedef struct {
     gc_real shrink, size, rough; /* rough: rounding of a distance */
     gc_real margin;              /* what a bound may be below the distance */
     gc_real touch;               /* bodies as near as this meet */
-    gc_real bend, third_a,
-        third_b; /* accelerations: of points at a unit's distance; how fast those of A's, of B's points change */
+    int own;                     /* does each body move on its own? Else B on a screw */
+    gc_real spin, bend, third_a,
+        third_b; /* length of omega; accelerations: of points at a distance of 1, how fast those of A, of B change */
     gc_real at;  /* time of */
     gc_body_state now;
     gc_clear_best best;
@@ -78,25 +79,33 @@ GC_LARGE void gc_clear_to(gc_clear *q, gc_real s)
 /* velocity of B's material at a place x of A, relative to A */
 GC_FN gc_vec gc_clear_velocity(const gc_clear *q, gc_vec x) { return gc_state_velocity(&q->now, gc_sub(x, q->now.q)); }
 
-/* How much at most a point of B at x, or up to r from it, is accelerated as A sees it, within h of the time; and a point of A as B does. */
-GC_FN gc_real gc_clear_bend_b(const gc_clear *q, gc_vec x, gc_real r, gc_real h)
-{
-    gc_vec a = gc_state_acceleration(&q->now, gc_sub(x, q->now.q));
-    return gc_clear_far(a) + q->bend * r + q->third_b * h;
-}
+/* the acceleration of a point of B at x as A sees it, and of a point of A at x as B does */
+GC_FN gc_vec gc_clear_bend_b(const gc_clear *q, gc_vec x) { return gc_state_acceleration(&q->now, gc_sub(x, q->now.q)); }
 
-GC_FN gc_real gc_clear_bend_a(const gc_clear *q, gc_vec x, gc_real r, gc_real h)
+GC_FN gc_vec gc_clear_bend_a(const gc_clear *q, gc_vec x)
 {
     const gc_body_state *o = &q->now;
     gc_vec at = gc_sub(x, o->q), w = gc_add(gc_scale(o->v, GC_R(2.0)), gc_cross(o->omega, at));
-    gc_vec a = gc_sub(gc_add(gc_cross(o->omega, w), gc_cross(o->xi, at)), o->a);
-    return gc_clear_far(a) + q->bend * r + q->third_a * h;
+    return gc_sub(gc_add(gc_cross(o->omega, w), gc_cross(o->xi, at)), o->a);
 }
 
-/* How far a point of B may go within h of the time, whose velocity is so great then: on a screw no faster. */
-GC_FN gc_real gc_clear_way(const gc_clear *q, gc_real speed, gc_real bend, gc_real h)
+/* How far at most points whose acceleration is `bend`, or up to r from there, leave their straight ways within h, along the unit vector n; p:
+ * n x omega. third: how fast accelerations change, 0 on a screw, where they only turn about the axis and stay across it. */
+GC_FN gc_real gc_clear_loss(const gc_clear *q, gc_vec n, gc_vec p, gc_vec bend, gc_real r, gc_real third, gc_real h)
 {
-    return q->third_b > GC_R(0.0) ? h * (speed + GC_R(0.5) * bend * h) : h * speed;
+    gc_real along = GC_ABS(gc_dot(n, bend)), more = q->bend * r, square = GC_R(0.5) * h * h, share, full;
+    if (q->own) return square * (along + more + third * h * GC_R(0.34));
+    share = q->spin > GC_R(0.0) ? gc_clear_far(p) / q->spin : GC_R(0.0);
+    full = gc_clear_far(bend) + more;
+    return square * GC_MIN(share * full, along + share * (more + q->spin * full * h * GC_R(0.34)));
+}
+
+/* how far a point of B, or those up to r from it, may go within h of the time: on a screw no faster than then */
+GC_FN gc_real gc_clear_way(const gc_clear *q, gc_real speed, gc_vec bend, gc_real r, gc_real h)
+{
+    gc_real way = h * speed;
+    if (q->own) way += GC_R(0.5) * h * h * (gc_clear_far(bend) + q->bend * r + q->third_b * h * GC_R(0.34));
+    return way;
 }
 
 GC_FN gc_vec gc_clear_vertex_a(const gc_clear *q, int v) { return gc_scale(gc_vertex(&q->t, &q->a.mesh, v), q->shrink); }
@@ -154,6 +163,46 @@ GC_FN void gc_clear_side_make(
         s->start[k] = at;
         at += (n + (1 << k) - 1) >> k;
     }
+}
+
+GC_FN void gc_clear_motion_load(GC_GLOBAL const gc_real *record, gc_clear *q)
+{
+    gc_screw_load(record, &q->screw);
+#if GC_BODY_MOTION
+    gc_bodies_load(record, &q->bodies);
+#endif
+}
+
+/* nothing is known yet of a pair nearer than `most` */
+GC_FN void gc_clear_begin(gc_clear *q, gc_real tolerance, gc_real most)
+{
+    const gc_screw *k = &q->screw;
+    q->shrink = k->shrink;
+    q->size = k->size;
+    q->rough = GC_OVERLAP_ROUNDING * (k->size + k->speed);
+    q->margin = GC_MAX(tolerance * k->size, GC_CLEAR_MARGIN * q->rough);
+    q->touch = GC_MAX(GC_TOL_TOUCH * k->size, GC_CLEAR_MARGIN * q->rough);
+    q->own = 0;
+    q->spin = k->theta;
+    q->bend = k->theta * k->theta;
+    q->third_a = q->third_b = GC_R(0.0);
+#if GC_BODY_MOTION
+    if (k->pieces > GC_R(0.0)) {
+        gc_body_bounds o = gc_bodies_bounds(&q->bodies);
+        q->own = 1;
+        q->spin = q->bodies.angle;
+        q->bend = o.d2;
+        q->third_b = o.plane_a[2];
+        q->third_a = o.plane_b[2];
+    }
+#endif
+    q->at = GC_R(9.0);
+    q->best.s = GC_R(0.0);
+    q->best.distance = most;
+    q->best.kind = GC_NO_PLACE;
+    q->best.a = q->best.b = -1;
+    q->below = GC_BVH_FAR;
+    q->found = q->looks = 0;
 }
 
 GC_FN int gc_clear_face(const gc_clear *q, const gc_clear_side *s, int leaf)

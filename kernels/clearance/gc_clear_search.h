@@ -117,14 +117,13 @@ GC_FN int gc_clear_put(gc_clear *q, int a, int b, gc_real first, gc_real last, g
 GC_FN int gc_clear_divide(gc_clear *q, const gc_clear_item *o, gc_clear_item *stack, int n)
 {
     int level_a = gc_node_level(o->a), level_b = gc_node_level(o->b), both, place;
-    gc_real reach_a = level_a ? gc_clear_box_of(q, &q->a, o->a).reach : GC_R(-1.0);
-    gc_real reach_b = level_b ? gc_clear_box_of(q, &q->b, o->b).reach : GC_R(-1.0);
+    gc_real reach_a = gc_clear_box_of(q, &q->a, o->a).reach, reach_b = gc_clear_box_of(q, &q->b, o->b).reach;
     if (o->way > GC_MAX(reach_a, reach_b) && o->last - o->first > GC_CLEAR_SPAN) {
         gc_real middle = GC_R(0.5) * (o->first + o->last);
         n += gc_clear_put(q, o->a, o->b, middle, o->last, stack + n);
         return n + gc_clear_put(q, o->a, o->b, o->first, middle, stack + n);
     }
-    if (reach_a >= reach_b) {
+    if (level_b == 0 || (level_a > 0 && reach_a >= reach_b)) {
         place = 2 * gc_node_place(o->a);
         level_a -= 1;
         both = place + 1 < (q->a.faces + (1 << level_a) - 1) >> level_a;

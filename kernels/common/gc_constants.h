@@ -333,6 +333,9 @@
 /* clearance: what a bound may lie below a distance at least, and what is touch at least, in roundings of size and way
  * (GC_OVERLAP_ROUNDING) */
 #define GC_CLEAR_MARGIN GC_R(4.0)
+/* clearance: boxes so many times as far apart as they are large have one direction between them, along which a span of time costs what it
+ * does; of others how far B goes counts */
+#define GC_CLEAR_APART GC_R(3.0)
 /* clearance: features are followed through so many halvings of a span, and nodes down to spans of so much of a step */
 #define GC_CLEAR_LEVELS 44
 #define GC_CLEAR_SPAN GC_R(1e-12)

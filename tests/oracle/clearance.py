@@ -219,5 +219,5 @@ def _crossing(edges, triangles):
     hp, hq = np.sum((p - a) * n, axis=-1), np.sum((q - a) * n, axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         x = p + (hp / (hp - hq))[..., None] * (q - p)
-    sides = [np.sum(np.cross(v - u, x - u) * n, axis=-1) for u, v in ((a, b), (b, c), (c, a))]
+        sides = [np.sum(np.cross(v - u, x - u) * n, axis=-1) for u, v in ((a, b), (b, c), (c, a))]
     return bool(((hp * hq < 0) & (np.min(sides, axis=0) >= 0)).any())
