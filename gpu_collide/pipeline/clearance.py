@@ -56,6 +56,9 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
     bound, shapes = bind_poses(run, bodies, pairs), bodies.shape[pairs]
     run.spent("prepare", begun)
     times = 1 if asked.at is None else len(asked.at)
+    limits = np.empty((len(pairs), 2))
+    limits[:, 0] = np.minimum(asked.max_distance, _LENGTHS[str(run.real)])
+    limits[:, 1] = asked.enough
     parts = [_empty(times)]
 
     def some(at, stop):
@@ -64,6 +67,7 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
             | spins_of(run, bodies, pairs, bound)
             | {"pairs_in": run.to_device(bound.pairs[at:stop], np.int32)}
         )
+        buffers["limits_in"] = run.to_device(limits[at:stop], run.real)
         buffers["row_height_in"] = run.backend.zeros(stop - at, run.real)  # of rows that nobody asks for
         parts.append(_piece(Immediate(run, plan, tables, shapes[at:stop], buffers), asked))
 
@@ -129,7 +133,6 @@ def _piece(x, asked):
             x.plan.solver("c01_clearance"), x.pairs,
             {f"{'bound' if name == 'lower_bound' else name}_out": b for name, b in written.items()},
             moment=_STEP if moment is None else start, tolerance=asked.tolerance,
-            max_distance=min(asked.max_distance, _LENGTHS[str(run.real)]),
         )  # fmt: skip
         parts.append({name: be.to_host(b).astype(CLEARANCE_ROWS[name][0]) for name, b in written.items()})
         if moment is not None:

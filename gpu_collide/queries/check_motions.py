@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._calls import within_memory
+from gpu_collide._options import Options
 from gpu_collide._validate import (
     as_float_array,
     as_int_array,
@@ -17,9 +18,12 @@ from gpu_collide._validate import (
     first_few,
     how_many,
 )
+from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.rules import still_bodies
+from gpu_collide.queries.clearance import PROGRAMS
+from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.motion_pieces import Answers, Pieces, Problem, refine
 from gpu_collide.results.motion_checks import MotionChecks
 
@@ -129,7 +133,7 @@ def check_motions(
     """
     problem, n_motions, deepest = _checked(
         meshes, shape, poses_at, n_motions, deviation, max_acceleration, obstacles, link_pairs, margin,
-        max_pieces, {"backend": backend, "max_bytes": max_bytes},
+        max_pieces, backend, max_bytes,
     )  # fmt: skip
     found = Answers(n_motions)
     step = max(1, BLOCK // len(problem.shape))
@@ -143,9 +147,10 @@ def check_motions(
 
 def _checked(
     meshes: Any, shape: Any, poses_at: Any, n_motions: Any, deviation: Any, max_acceleration: Any,
-    obstacles: Any, link_pairs: Any, margin: Any, max_pieces: Any, options: dict[str, Any],
+    obstacles: Any, link_pairs: Any, margin: Any, max_pieces: Any, backend: Any, max_bytes: Any,
 ) -> tuple[Problem, int, int]:  # fmt: skip
     """The problem, the number of motions, and how often a motion may be halved."""
+    options = Options.checked(motion="body", backend=backend, max_bytes=max_bytes)
     n_motions = _from_zero(n_motions, "n_motions", int)
     deepest = int(check_positive(max_pieces, "max_pieces", integer=True) - 1).bit_length()
     n = 1 if shape is None else len(as_int_array(shape, "shape", shape=(None,)))
@@ -172,10 +177,12 @@ def _checked(
                 f"{how_many(len(wrong), 'other')}, first: {first_few(wrong)}; what moves can be a link"
             )
     pairs = np.zeros((0, 2), np.int32) if link_pairs is None else check_pairs(link_pairs, n, "link_pairs")
-    return Problem(
-        links.meshes, links.shape, poses_at, deviation, acceleration, obstacles, pairs,
-        _from_zero(margin, "margin", float), options,
-    ), n_motions, deepest  # fmt: skip
+    margin = _from_zero(margin, "margin", float)
+    engine = engine_on(get_backend(options.backend, options.precision, PROGRAMS), options)
+    problem = Problem(
+        links.meshes, links.shape, poses_at, deviation, acceleration, obstacles, pairs, margin, engine
+    )
+    return problem, n_motions, deepest
 
 
 def _from_zero(value: Any, name: str, kind: type) -> Any:

@@ -37,15 +37,18 @@ class Asked(NamedTuple):
     ----------
     tolerance : float
         In units of the size of a pair.
-    max_distance : float
+    max_distance : float or (p,) float64 ndarray
         In the caller's units, perhaps inf.
     at : (k,) float64 ndarray or None
         Fractions of the step, none for the least over the step.
+    enough : float or (p,) float64 ndarray
+        Of a pair as near as this nobody asks how near: then the lower bound is 0. Negative: of none.
     """
 
     tolerance: float
     max_distance: float
     at: Array | None
+    enough: Any = -1.0
 
 
 @within_memory

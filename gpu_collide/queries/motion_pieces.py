@@ -11,9 +11,10 @@ from gpu_collide._validate import as_float_array
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.quaternion import conjugate, multiply
-from gpu_collide.bodies.rules import EVERYWHERE
+from gpu_collide.bodies.rules import EVERYWHERE, check_rules
 from gpu_collide.geometry.arrays.angles import angle_of
-from gpu_collide.queries.clearance import FINEST, clearance
+from gpu_collide.queries.clearance import FINEST, Asked
+from gpu_collide.queries.pairs import gathered, open_search
 from gpu_collide.results.result import Status
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array, ArrayLike
     from gpu_collide.geometry.mesh.mesh import Mesh
-    from gpu_collide.results.clearance import Clearance
 
     PosesAt = Callable[[Array, Array], Poses]
     Deviation = Callable[[Array, Array, Array], ArrayLike]
@@ -93,7 +93,7 @@ class Problem:
     obstacles: Bodies | None
     link_pairs: Array
     margin: float
-    options: dict[str, Any]
+    engine: Any
 
     @property
     def reach(self) -> Array:
@@ -142,40 +142,34 @@ class Problem:
         """Pairs whose distance is not proved to exceed the deviations `off`, (k, links), and the margin."""
         (k, n), parts = off.shape, []
         moving = self._bodies(pieces.first, pieces.last)
+        share = TOLERANCE / 4**level * self.radius.min()
         if self.obstacles is not None and k:
-            bodies = Bodies.concatenate([moving, self.obstacles])
-            many = [k * n, len(self.obstacles)]
+            bodies, many = Bodies.concatenate([moving, self.obstacles]), [k * n, len(self.obstacles)]
             group = np.repeat([LINKS, OBSTACLES], many)
             world = np.concatenate([np.repeat(np.arange(k), n), np.full(many[1], EVERYWHERE)])
-            found = self._clearance(
-                bodies, off.max(), level, world=world, group=group, mask=LINKS + OBSTACLES - group
-            )
-            link, other = found.pairs[found.pair].T
-            parts.append(self._failed(found, link, other - k * n, False, n, off.reshape(-1)[link]))
+            rules = check_rules(len(bodies), world, group, LINKS + OBSTACLES - group, None, False)
+            near = (self.margin + off.max()) * (1 + ROUNDING) + share
+            pairs = gathered(open_search(self.engine, bodies, rules, margin=near))
+            link, other = pairs.T
+            open_ = self._open(bodies, pairs, off.reshape(-1)[link], share)
+            parts.append(_rows(link[open_], other[open_] - k * n, False, n))
         if len(self.link_pairs) and k:
             pairs = (np.arange(k)[:, None, None] * n + self.link_pairs).reshape(-1, 2)
-            both = off[:, self.link_pairs].sum(axis=-1)
-            found = self._clearance(moving, both.max(), level, pairs=pairs)
-            link, other = pairs[found.pair].T
-            parts.append(self._failed(found, link, other % n, True, n, both.reshape(-1)[found.pair]))
-        none = np.zeros(0, np.int64)
-        parts.append(Rows(none, none, none, none.astype(bool)))
+            both = off[:, self.link_pairs].sum(axis=-1).reshape(-1)
+            open_ = self._open(moving, pairs, both, share)
+            parts.append(_rows(pairs[open_, 0], pairs[open_, 1] % n, True, n))
+        parts.append(_rows(np.zeros(0, int), np.zeros(0, int), True, n))
         return Rows(*(np.concatenate(field) for field in zip(*parts, strict=True)))
 
-    def _failed(self, found: Clearance, link: Array, other: Array, links: bool, n: int, off: Array) -> Rows:
+    def _open(self, bodies: Bodies, pairs: Array, off: Array, share: float) -> Array:
+        """Numbers of the pairs that are not proved to stay farther apart than `off`, (p,), and the margin."""
         need = (off + self.margin) * (1 + ROUNDING)
-        open_ = np.flatnonzero(~(found.lower_bound > need))
-        return Rows(link[open_] // n, link[open_] % n, other[open_], np.full(len(open_), links))
-
-    def _clearance(self, bodies: Bodies, most: float, level: int, **which: Any) -> Clearance:
-        largest = max(bodies.meshes, key=lambda mesh: mesh.radius).radius
-        share = self.radius.min() / largest if largest > 0 else 1.0
-        tolerance = min(max(TOLERANCE / 4**level * share, FINEST), TOLERANCE)
-        # what is farther apart is proved to be so, up to the tolerance
-        near = (self.margin + most) * (1 + ROUNDING) + 2 * tolerance * largest
-        return clearance(
-            bodies, **which, motion="body", max_distance=near, tolerance=tolerance, **self.options
-        )
+        largest = max(mesh.radius for mesh in bodies.meshes)
+        tolerance = min(max(share / (2 * largest), FINEST), TOLERANCE) if largest > 0 else FINEST
+        # what is farther apart is proved to be so up to the tolerance; what is nearer than it may be, is open
+        asked = Asked(tolerance, need + 2 * tolerance * largest, None, need)
+        fields, _ = self.engine.clearance(bodies, pairs, asked)
+        return np.flatnonzero(~(fields["lower_bound"] > need))
 
     def _bodies(self, first: Poses, last: Poses) -> Bodies:
         return Bodies(self.meshes, np.tile(self.shape, len(first)), first.flat(), last.flat())
@@ -187,10 +181,13 @@ class Problem:
         if self.obstacles is not None:
             other = np.where(rows.with_link, other, len(bodies) + rows.other)
             bodies = Bodies.concatenate([bodies, self.obstacles])
-        pairs = np.stack([rows.piece * n + rows.link, other], axis=1)
-        found = clearance(bodies, pairs, at=0.0, motion="body", **self.options)
-        met = (found.status == Status.HIT) | (found.status == Status.INITIAL_OVERLAP)
-        return met | (found.distance <= self.margin)
+        pairs = np.stack([rows.piece * n + rows.link, other], axis=1).astype(np.int32)
+        # what touches at the margin is told as well
+        beyond = self.margin * (1 + TOLERANCE) + TOLERANCE * self.radius.min()
+        asked = Asked(FINEST, beyond, np.zeros(1), self.margin)
+        fields, _ = self.engine.clearance(bodies, pairs, asked)
+        met = (fields["status"] == Status.HIT) | (fields["status"] == Status.INITIAL_OVERLAP)
+        return met | (fields["distance"] <= self.margin)
 
     def halves(self, pieces: Pieces) -> Pieces:
         """Both halves of each piece, one after the other."""
@@ -204,6 +201,11 @@ class Problem:
             Poses.concatenate([pieces.first, there])[turns],
             Poses.concatenate([there, pieces.last])[turns],
         )
+
+
+def _rows(link: Array, other: Array, links: bool, n: int) -> Rows:
+    """Rows of bodies that are links, n a piece, and others."""
+    return Rows(link // n, link % n, other, np.full(len(link), links))
 
 
 def _screw_acceleration(pieces: Pieces, reach: Array) -> Array:

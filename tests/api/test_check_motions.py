@@ -151,7 +151,7 @@ def test_deviations_bound_what_happens():
         None,
         np.zeros((0, 2), int),
         0.0,
-        {},
+        None,
     )
     rng = np.random.default_rng(4)
     begin = rng.uniform(0, 0.9, k)

@@ -34,7 +34,8 @@ def clearance_reference(bodies, pairs, asked, motion, progress=None):
     p0, q0, ok0 = s01_screw.pose_arrays(bodies.start)
     p1, q1, ok1 = s01_screw.pose_arrays(bodies.end)
     row = 0
-    for a, b in pairs:
+    most = np.broadcast_to(asked.max_distance, len(pairs))
+    for (a, b), far in zip(pairs, most, strict=True):
         mesh_a, mesh_b = bodies.meshes[bodies.shape[a]], bodies.meshes[bodies.shape[b]]
         pair = None
         if ok0[a] and ok1[a] and ok0[b] and ok1[b]:
@@ -50,7 +51,7 @@ def clearance_reference(bodies, pairs, asked, motion, progress=None):
             else:
                 side_a = s02_facing.side_of(pair[0], tables[bodies.shape[a]], "a")
                 side_b = s02_facing.side_of(pair[0], tables[bodies.shape[b]], "b")
-                for name, value in _row(*pair, side_a, side_b, asked, moment).items():
+                for name, value in _row(*pair, side_a, side_b, asked.tolerance, far, moment).items():
                     found[name][row] = value
             row += 1
         if progress is not None:
@@ -58,12 +59,12 @@ def clearance_reference(bodies, pairs, asked, motion, progress=None):
     return found
 
 
-def _row(motion, world, a, b, asked, moment):
+def _row(motion, world, a, b, tolerance, max_distance, moment):
     """Fields of one row: the least over the step, or at a moment."""
     start = -0.5 if moment is None else moment - 0.5
     if s09_overlap.overlap_at(motion, a, b, start):
         return {"status": Status.INITIAL_OVERLAP, "time": start + 0.5, "distance": 0.0}
-    near = c01_clearance.nearest(motion, a, b, asked.tolerance, asked.max_distance, moment)
+    near = c01_clearance.nearest(motion, a, b, tolerance, max_distance, moment)
     told = {"lower_bound": near.bound, "status": near.status}
     if near.place is None:
         return told if np.isinf(near.distance) else {**told, "time": near.s + 0.5, "distance": near.distance}
