@@ -135,8 +135,8 @@ def test_the_margin_of_cubes_that_slide_past(margin, wanted):
 
 
 def test_deviations_bound_what_happens():
-    """Points of an arm's links beside the screws between its poses: never farther than the bound. (It adds two
-    accelerations that are nearly the same, and is 5 to 50 times the truth.)"""
+    """Points of an arm's links beside the screws between its poses: never farther than the bound. (It adds
+    two accelerations that are nearly the same, and is 5 to 50 times the truth.)"""
     from gpu_collide.queries.motion_pieces import Pieces, Problem
 
     arm = random_arm(3, 200, 3, 2.0)
@@ -233,6 +233,8 @@ def test_obstacles_that_move_are_refused():
 
 
 def test_poses_of_the_wrong_shape_are_refused():
+    def flat(motion, time):
+        return gc.Poses.identity(len(motion))
+
     with pytest.raises(ValueError, match="poses_at: expected to return Poses of shape"):
-        gc.check_motions(gc.shapes.box(), None, lambda m, t: gc.Poses.identity(len(m)), 2, max_acceleration=1.0,
-                         obstacles=boxes(SIX))  # fmt: skip
+        gc.check_motions(gc.shapes.box(), None, flat, 2, max_acceleration=1.0, obstacles=boxes(SIX))

@@ -38,8 +38,8 @@ class Arm:
         return np.stack(middles, axis=1), np.stack(all_axes, axis=1)
 
     def accelerations(self):
-        """(n, links). A point's acceleration is a sum over pairs of joints of the products of their speeds, each
-        times the distance of the point from the farther joint at most: w_j x (w_k x r), twice for j < k."""
+        """(n, links). A point's acceleration is a sum over pairs of joints of the products of their speeds,
+        each times the distance of the point from the farther joint at most: w_j x (w_k x r)."""
         speed = np.abs(self.q1 - self.q0)
         most = np.zeros((self.n, self.links))
         for i in range(self.links):
