@@ -1,5 +1,5 @@
-"""Launch order of the clearance of pairs: s01 once; then s09 for the start and c01 for the step, or both for one
-time after the other."""
+"""Launch order of the clearance of pairs: s01 once; then s09 for the start and c01 for the step, or both
+for one time after the other."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Asked(NamedTuple):
     """
 
     tolerance: float
-    max_distance: float
+    max_distance: Any
     at: Array | None
     enough: Any = -1.0
 

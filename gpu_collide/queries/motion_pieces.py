@@ -56,7 +56,7 @@ class Pieces(NamedTuple):
     last: Poses
 
     def take(self, rows: Array) -> Pieces:
-        return Pieces(*(field[rows] for field in self))
+        return Pieces(self.motion[rows], self.begin[rows], self.end[rows], self.first[rows], self.last[rows])
 
 
 class Rows(NamedTuple):

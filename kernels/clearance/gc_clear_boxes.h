@@ -4,17 +4,19 @@
 #ifndef GC_CLEAR_BOXES_H
 #define GC_CLEAR_BOXES_H
 
-/* a node's box in its body's axes: middle, half the sides, and the distance of its points from the middle */
+/* a node in its body's axes: middle of its box, half the sides, the distance of its points from the middle, and its slab */
 typedef struct {
     gc_vec c;
     gc_real sides[3], reach;
+    gc_vec normal;     /* of its slab, or 0 */
+    gc_real low, high; /* along it, from the middle */
 } gc_clear_box;
 
 GC_FN gc_clear_box gc_clear_box_of(const gc_clear *q, const gc_clear_side *s, int node)
 {
     GC_GLOBAL const gc_raster *from = s->nodes + GC_NODE_STRIDE * (s->start[gc_node_level(node)] + gc_node_place(node));
     gc_clear_box b;
-    gc_real unit = GC_R(0.5) * q->shrink;
+    gc_real unit = GC_R(0.5) * q->shrink, middle;
     int k;
     b.c = gc_make(
         unit * ((gc_real)from[GC_NODE_low] + (gc_real)from[GC_NODE_high]),
@@ -22,19 +24,23 @@ GC_FN gc_clear_box gc_clear_box_of(const gc_clear *q, const gc_clear_side *s, in
         unit * ((gc_real)from[GC_NODE_low + 2] + (gc_real)from[GC_NODE_high + 2]));
     for (k = 0; k < 3; ++k) b.sides[k] = unit * ((gc_real)from[GC_NODE_high + k] - (gc_real)from[GC_NODE_low + k]) + s->pad;
     b.reach = (gc_real)from[GC_NODE_reach] * q->shrink + s->pad;
+    b.normal = gc_make((gc_real)from[GC_NODE_normal], (gc_real)from[GC_NODE_normal + 1], (gc_real)from[GC_NODE_normal + 2]);
+    b.normal = gc_unit(b.normal, b.normal); /* it is float32 */
+    middle = gc_dot(b.normal, b.c);
+    b.low = (gc_real)from[GC_NODE_least] * q->shrink - middle - s->pad;
+    b.high = (gc_real)from[GC_NODE_most] * q->shrink - middle + s->pad;
     return b;
 }
 
-/* how far the sides of B's box reach along y, of A's axes */
-GC_FN gc_real gc_clear_reach_b(const gc_clear *q, const gc_clear_box *b, gc_vec y)
+/* how far the points of a node are from its middle along y at most, a vector of its own axes: within its box, and within its slab and ball */
+GC_FN gc_real gc_clear_reach(const gc_clear_box *b, gc_vec y)
 {
-    gc_vec in = gc_rotate_back(q->now.m, y);
-    return GC_ABS(in.x) * b->sides[0] + GC_ABS(in.y) * b->sides[1] + GC_ABS(in.z) * b->sides[2];
-}
-
-GC_FN gc_real gc_clear_reach_a(const gc_clear_box *a, gc_vec n)
-{
-    return GC_ABS(n.x) * a->sides[0] + GC_ABS(n.y) * a->sides[1] + GC_ABS(n.z) * a->sides[2];
+    gc_real box = GC_ABS(y.x) * b->sides[0] + GC_ABS(y.y) * b->sides[1] + GC_ABS(y.z) * b->sides[2];
+    gc_real along = gc_dot(y, b->normal), square = gc_dot(y, y), rest = square - along * along;
+    gc_real slab = GC_MAX(along * b->low, along * b->high);
+    /* what rounding leaves of a rest of nothing has a root of its own */
+    slab += b->reach * GC_SQRT(GC_MAX(rest, GC_R(0.0)) + GC_R(16.0) * GC_ROUNDING * square);
+    return GC_MIN(box, slab);
 }
 
 /* the bound by a direction that A holds; d: from the middle of A's box to that of B's, w and bend: of B there; way: what the time costs */
@@ -49,13 +55,13 @@ GC_FN gc_real gc_clear_box_held(
     gc_real h,
     gc_real *way)
 {
-    gc_vec turn = gc_cross(n, q->now.omega), p = gc_scale(turn, h);
+    gc_vec turn = gc_cross(n, q->now.omega), p = gc_scale(turn, h), back = gc_scale(n, GC_R(-1.0));
     gc_real apart = GC_CLEAR_APART * (a->reach + b->reach), along = gc_dot(n, d), rate = h * gc_dot(n, w),
             loss = gc_clear_loss(q, n, turn, bend, b->reach, q->third_b, h);
-    gc_real first = along + rate - gc_clear_reach_b(q, b, gc_add(n, p)),
-            second = along - rate - gc_clear_reach_b(q, b, gc_sub(n, p));
+    gc_real first = along + rate - gc_clear_reach(b, gc_rotate_back(q->now.m, gc_sub(back, p))),
+            second = along - rate - gc_clear_reach(b, gc_rotate_back(q->now.m, gc_add(back, p)));
     if (gc_dot(d, d) > apart * apart) *way = GC_MIN(*way, GC_ABS(rate) + gc_clear_far(p) * b->reach + loss);
-    return GC_MIN(first, second) - gc_clear_reach_a(a, n) - loss;
+    return GC_MIN(first, second) - gc_clear_reach(a, n) - loss;
 }
 
 GC_FN gc_real gc_clear_outside(gc_real x, gc_real reach)
@@ -74,6 +80,9 @@ gc_clear_boxes(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, 
     gc_vec bend = gc_clear_bend_b(q, c);
     gc_real by_a, by_b, bound, length;
     *way = gc_clear_way(q, gc_clear_far(w) + q->spin * b->reach, bend, b->reach, h);
+    length = gc_clear_far(d);
+    bound = length - a->reach - b->reach - *way - q->rough;
+    if (bound >= limit) return bound;
     gap_a = gc_make(
         gc_clear_outside(
             d.x, a->sides[0] + GC_ABS(m[0]) * b->sides[0] + GC_ABS(m[1]) * b->sides[1] + GC_ABS(m[2]) * b->sides[2]),
@@ -90,8 +99,7 @@ gc_clear_boxes(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, 
             e.z, b->sides[2] + GC_ABS(m[2]) * a->sides[0] + GC_ABS(m[5]) * a->sides[1] + GC_ABS(m[8]) * a->sides[2]));
     by_a = gc_clear_far(gap_a);
     by_b = gc_clear_far(gap_b);
-    length = gc_clear_far(d);
-    bound = GC_MAX(GC_MAX(by_a, by_b), length - a->reach - b->reach) - *way - q->rough;
+    bound = GC_MAX(bound, GC_MAX(by_a, by_b) - *way - q->rough);
     if (bound >= limit) return bound;
     if (length > GC_R(0.0))
         bound = GC_MAX(bound, gc_clear_box_held(q, a, b, d, w, bend, gc_scale(d, GC_R(1.0) / length), h, way) - q->rough);
@@ -102,6 +110,7 @@ gc_clear_boxes(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, 
         gc_vec n = gc_rotate(m, gc_scale(gap_b, GC_R(1.0) / by_b));
         bound = GC_MAX(bound, gc_clear_box_held(q, a, b, d, w, bend, n, h, way) - q->rough);
     }
+    if (GC_MAX(GC_MAX(by_a, by_b), length - a->reach - b->reach) >= limit) *way = GC_BVH_FAR;
     return bound;
 }
 

@@ -95,15 +95,22 @@ GC_LARGE void gc_clear_leaf(gc_clear *q, int a, int b, gc_real first, gc_real la
     }
 }
 
-/* Two nodes in a span, if they are to be looked at; returns whether. */
-GC_FN int gc_clear_put(gc_clear *q, int a, int b, gc_real first, gc_real last, gc_clear_item *to)
+/* Two nodes in a span, with their boxes, if they are to be looked at; returns whether. */
+GC_FN int gc_clear_put(
+    gc_clear *q,
+    int a,
+    const gc_clear_box *box_a,
+    int b,
+    const gc_clear_box *box_b,
+    gc_real first,
+    gc_real last,
+    gc_clear_item *to)
 {
-    gc_clear_box box_a = gc_clear_box_of(q, &q->a, a), box_b = gc_clear_box_of(q, &q->b, b);
     gc_real h = GC_R(0.5) * (last - first), limit = gc_clear_limit(q);
     if (gc_clear_behind(q, first)) return 0;
     q->looks += 1;
     gc_clear_to(q, first + h);
-    to->bound = gc_clear_boxes(q, &box_a, &box_b, h, limit, &to->way);
+    to->bound = gc_clear_boxes(q, box_a, box_b, h, limit, &to->way);
     to->first = first;
     to->last = last;
     to->a = a;
@@ -116,34 +123,43 @@ GC_FN int gc_clear_put(gc_clear *q, int a, int b, gc_real first, gc_real last, g
 /* both halves of what is divided go onto the stack of n, the one to be looked at first on top; returns how many there are then */
 GC_FN int gc_clear_divide(gc_clear *q, const gc_clear_item *o, gc_clear_item *stack, int n)
 {
-    int level_a = gc_node_level(o->a), level_b = gc_node_level(o->b), both, place;
-    gc_real reach_a = gc_clear_box_of(q, &q->a, o->a).reach, reach_b = gc_clear_box_of(q, &q->b, o->b).reach;
-    if (o->way > GC_MAX(reach_a, reach_b) && o->last - o->first > GC_CLEAR_SPAN) {
+    int level_a = gc_node_level(o->a), level_b = gc_node_level(o->b), before = n, child, part;
+    gc_clear_box a = gc_clear_box_of(q, &q->a, o->a), b = gc_clear_box_of(q, &q->b, o->b), inner;
+    if (o->way > GC_MAX(a.reach, b.reach) && o->last - o->first > GC_CLEAR_SPAN) {
         gc_real middle = GC_R(0.5) * (o->first + o->last);
-        n += gc_clear_put(q, o->a, o->b, middle, o->last, stack + n);
-        return n + gc_clear_put(q, o->a, o->b, o->first, middle, stack + n);
+        n += gc_clear_put(q, o->a, &a, o->b, &b, middle, o->last, stack + n);
+        return n + gc_clear_put(q, o->a, &a, o->b, &b, o->first, middle, stack + n);
     }
-    if (level_b == 0 || (level_a > 0 && reach_a >= reach_b)) {
-        place = 2 * gc_node_place(o->a);
-        level_a -= 1;
-        both = place + 1 < (q->a.faces + (1 << level_a) - 1) >> level_a;
-        if (both) n += gc_clear_put(q, gc_node_of(level_a, place + 1), o->b, o->first, o->last, stack + n);
-        place = gc_clear_put(q, gc_node_of(level_a, place), o->b, o->first, o->last, stack + n);
-    } else {
-        place = 2 * gc_node_place(o->b);
-        level_b -= 1;
-        both = place + 1 < (q->b.faces + (1 << level_b) - 1) >> level_b;
-        if (both) n += gc_clear_put(q, o->a, gc_node_of(level_b, place + 1), o->first, o->last, stack + n);
-        place = gc_clear_put(q, o->a, gc_node_of(level_b, place), o->first, o->last, stack + n);
+    for (child = 1; child >= 0; --child) {
+        if (level_b == 0 || (level_a > 0 && a.reach >= b.reach)) {
+            part = 2 * gc_node_place(o->a) + child;
+            if (part >= (q->a.faces + (1 << (level_a - 1)) - 1) >> (level_a - 1)) continue;
+            part = gc_node_of(level_a - 1, part);
+            inner = gc_clear_box_of(q, &q->a, part);
+            n += gc_clear_put(q, part, &inner, o->b, &b, o->first, o->last, stack + n);
+        } else {
+            part = 2 * gc_node_place(o->b) + child;
+            if (part >= (q->b.faces + (1 << (level_b - 1)) - 1) >> (level_b - 1)) continue;
+            part = gc_node_of(level_b - 1, part);
+            inner = gc_clear_box_of(q, &q->b, part);
+            n += gc_clear_put(q, o->a, &a, part, &inner, o->first, o->last, stack + n);
+        }
     }
-    return n + place;
+    if (n - before == 2 && stack[before].bound < stack[before + 1].bound) {
+        gc_clear_item swapped = stack[before];
+        stack[before] = stack[before + 1];
+        stack[before + 1] = swapped;
+    }
+    return n;
 }
 
 /* all that is near in a span, which may be a moment */
 GC_LARGE void gc_clear_search(gc_clear *q, gc_real first, gc_real last)
 {
     gc_clear_item stack[GC_CLEAR_STACK];
-    int n = gc_clear_put(q, gc_node_of(q->a.height, 0), gc_node_of(q->b.height, 0), first, last, stack);
+    int a = gc_node_of(q->a.height, 0), b = gc_node_of(q->b.height, 0), n;
+    gc_clear_box box_a = gc_clear_box_of(q, &q->a, a), box_b = gc_clear_box_of(q, &q->b, b);
+    n = gc_clear_put(q, a, &box_a, b, &box_b, first, last, stack);
     while (n > 0) {
         gc_clear_item o = stack[--n];
         if (gc_clear_behind(q, o.first)) continue;
@@ -151,20 +167,11 @@ GC_LARGE void gc_clear_search(gc_clear *q, gc_real first, gc_real last)
             gc_clear_stop(q, o.bound);
             continue;
         }
-        if (gc_node_level(o.a) == 0 && gc_node_level(o.b) == 0) {
+        if (gc_node_level(o.a) > 0 || gc_node_level(o.b) > 0) n = gc_clear_divide(q, &o, stack, n);
+        else
             gc_clear_leaf(
                 q, gc_clear_face(q, &q->a, gc_node_place(o.a)), gc_clear_face(q, &q->b, gc_node_place(o.b)), o.first,
                 o.last);
-        } else {
-            int before = n;
-            n = gc_clear_divide(q, &o, stack, n);
-            if (n - before == 2 && stack[before].first == stack[before + 1].first
-                && stack[before].bound < stack[before + 1].bound) {
-                gc_clear_item swapped = stack[before];
-                stack[before] = stack[before + 1];
-                stack[before + 1] = swapped;
-            }
-        }
     }
 }
 

@@ -38,6 +38,7 @@ def public():
     return [
         BOX, START, bodies, contacts, contacts.report, gc.devices(), gc.Status.HIT, gc.Kind.EE,
         gc.collide_trajectories(BOX, None, frames, [0, 1]), gc.baselines.bisection(bodies, [[0, 1]]),
+        gc.clearance(bodies, [[0, 1]]),
         gc.pluecker.translate([[4.0, 0, 0]], bodies, [-9, 0, 0]),
         gc.pluecker.contacts([[0.5, 0, 0]], bodies, 1),
         gc.Recording.from_arrays(recording, meshes=BOX), gc.BroadPhase(3),

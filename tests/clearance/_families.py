@@ -1,12 +1,16 @@
-"""Scenes for clearance: (bodies, pairs) by seed, of what makes distances hard: faces and edges that stay parallel,
-gaps down to nothing, what lies within, is thin, huge, tiny, open, or does not move."""
+"""Scenes for clearance: (bodies, pairs) by seed, of what makes distances hard: faces and edges that stay
+parallel, gaps down to nothing, what lies within, is thin, huge, tiny, open, or does not move."""
 
 import numpy as np
 
 import gpu_collide as gc
 from gpu_collide.bodies import quaternion
 
-BOX, BLOCK, TRIANGLE = gc.shapes.box(), gc.shapes.l_block(), gc.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+BOX, BLOCK, TRIANGLE = (
+    gc.shapes.box(),
+    gc.shapes.l_block(),
+    gc.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]),
+)
 STAR = gc.shapes.star()
 NEEDLE = gc.shapes.box((1.0, 1e-3, 1e-3))
 PLATE = gc.shapes.box((1.0, 1.0, 1e-6))
@@ -166,12 +170,30 @@ def spins(rng, n):
     """Bodies that go straight on and spin."""
     bodies, pairs = random(rng, n)
     made = gc.Bodies.from_velocities(
-        bodies.meshes, bodies.shape, bodies.start, rng.normal(size=(2 * n, 3)), rng.normal(size=(2 * n, 3)) * 1.5
+        bodies.meshes,
+        bodies.shape,
+        bodies.start,
+        rng.normal(size=(2 * n, 3)),
+        rng.normal(size=(2 * n, 3)) * 1.5,
     )
     return made, pairs
 
 
 FAMILIES = {
     f.__name__: f
-    for f in (random, meeting, whole, planar, grazing, resting, nested, thin, huge, tiny, speck, sheets, alike)
+    for f in (
+        random,
+        meeting,
+        whole,
+        planar,
+        grazing,
+        resting,
+        nested,
+        thin,
+        huge,
+        tiny,
+        speck,
+        sheets,
+        alike,
+    )
 }

@@ -1,5 +1,5 @@
-"""c01_clearance: how near two bodies come. Against the reference, against a judge that shares nothing with either, and against
-what is known by hand."""
+"""c01_clearance: how near two bodies come. Against the reference, against a judge that shares nothing with
+either, and against what is known by hand."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,8 @@ from tests.oracle.clearance import Passage
 BITS = "tests/clearance/test_c01_clearance.py"
 MISS, HIT, OVERLAP = gc.Status.MISS, gc.Status.HIT, gc.Status.INITIAL_OVERLAP
 EVERY = {**FAMILIES, "spins": spins}
-#: In sizes: what bounds may lie below distances, and rounding of both (worst seen: 3e-14, `huge`, in 1,000 pairs a family).
+#: In sizes: what bounds may lie below distances, and rounding of both (worst seen: 3e-14, `huge`, in 1,000
+# pairs a family).
 TOLERANCE, ROUNDING = 1e-9, 1e-12
 
 
@@ -29,11 +30,14 @@ def sizes(bodies, pairs):
 def boxes(p0, p1, mesh=BOX, **asked):
     """Clearance of a mesh, at rest at the origin, and a box that goes straight from p0 to p1."""
     turn = np.tile(ONE, (2, 1))
-    bodies, pairs = scene([mesh, BOX], [0, 1], np.array([[0, 0, 0], p0]), turn, np.array([[0, 0, 0], p1]), turn)
+    bodies, pairs = scene(
+        [mesh, BOX], [0, 1], np.array([[0, 0, 0], p0]), turn, np.array([[0, 0, 0], p1]), turn
+    )
     return gc.clearance(bodies, pairs, **asked)
 
 
-# -- against the judge and the reference ------------------------------------------------------------------------
+# -- against the judge and the reference
+# ------------------------------------------------------------------------
 
 
 def judged(name, n, seed, motion, backend, samples):
@@ -42,7 +46,9 @@ def judged(name, n, seed, motion, backend, samples):
     found = gc.clearance(bodies, pairs, motion=motion, backend=backend)
     size, told = sizes(bodies, pairs), found.status != OVERLAP
     assert np.isin(found.status, [MISS, HIT, OVERLAP]).all()
-    margin = np.maximum(TOLERANCE * size, 1e-13 * np.linalg.norm(bodies.end.position - bodies.start.position, axis=1).max())
+    margin = np.maximum(
+        TOLERANCE * size, 1e-13 * np.linalg.norm(bodies.end.position - bodies.start.position, axis=1).max()
+    )
     assert (found.distance - found.lower_bound <= margin).all()
     for k in np.flatnonzero(told):
         passage = Passage.of(bodies, *pairs[k], motion)
@@ -121,7 +127,8 @@ def test_bits_are_those_of_every_backend(name, motion, backend):
             assert getattr(one, field).tobytes() == getattr(other, field).tobytes(), field
 
 
-# -- known by hand -----------------------------------------------------------------------------------------------
+# -- known by hand
+# -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -153,9 +160,11 @@ def test_the_least_is_at_an_end_and_exactly_there(backend):
 
 
 def test_a_corner_that_turns_past_a_face(backend):
-    """A box turns by a quarter about its middle, which stays: its edge comes nearest when it points at the wall."""
+    """A box turns by a quarter about its middle, which stays: its edge comes nearest when it points at
+    the wall."""
     bodies, pairs = scene(
-        [BOX, gc.shapes.box((1.0, 9.0, 9.0))], [0, 1], np.array([[0.0, 0, 0], [2.0, 0, 0]]), np.tile(ONE, (2, 1)),
+        [BOX, gc.shapes.box((1.0, 9.0, 9.0))], [0, 1],
+        np.array([[0.0, 0, 0], [2.0, 0, 0]]), np.tile(ONE, (2, 1)),
         np.array([[0.0, 0, 0], [2.0, 0, 0]]), np.array([[np.sqrt(0.5), 0, 0, np.sqrt(0.5)], ONE]),
     )  # fmt: skip
     found = gc.clearance(bodies, pairs, backend=backend.kind)
@@ -199,24 +208,33 @@ def test_sheets_that_cross_at_the_start_are_a_hit_without_a_place(backend):
 
 
 def test_a_sheet_is_met_from_behind(backend):
-    """Found by random pairs: `collide` sees no contact with the back of a one-sided sheet, the distance does."""
+    """Found by random pairs: `collide` sees no contact with the back of a one-sided sheet, the distance
+    does."""
     found = boxes((0.3, 0.3, -3.0), (0.3, 0.3, 3.0), mesh=TRIANGLE, backend=backend.kind)
     assert found.status[0] == HIT
     assert found.time[0] == pytest.approx(2.5 / 6.0, abs=1e-11)
 
 
 def test_a_gap_that_stays_takes_no_search(backend):
-    """Found by `grazing`: a box that turns above another at a gap of 0.01; its points bend across the gap only, and
-    ten thousand spans of every two features were looked at."""
-    up = np.array([[0.9887710779360422, 0.0, 0.0, 0.14943813247359922], [0.8775825618903726, 0.0, 0.0, 0.479425538604203]])
+    """Found by `grazing`: a box that turns above another at a gap of 0.01; its points bend across the
+    gap only, and ten thousand spans of every two features were looked at."""
+    up = np.array(
+        [
+            [0.9887710779360422, 0.0, 0.0, 0.14943813247359922],
+            [0.8775825618903726, 0.0, 0.0, 0.479425538604203],
+        ]
+    )
     place = np.array([[0, 0, 0], [-1.55751420950432, 0.6711384330005483, 1.01]])
-    bodies, pairs = scene([BOX], [0, 0], place, np.array([ONE, up[0]]), place * [-1, 1, 1], np.array([ONE, up[1]]))
+    bodies, pairs = scene(
+        [BOX], [0, 0], place, np.array([ONE, up[0]]), place * [-1, 1, 1], np.array([ONE, up[1]])
+    )
     found = gc.clearance(bodies, pairs, backend=backend.kind)
     assert found.distance[0] == pytest.approx(0.01, abs=1e-15)
     assert found.lower_bound[0] > 0.01 - 1e-9
 
 
-# -- properties --------------------------------------------------------------------------------------------------
+# -- properties
+# --------------------------------------------------------------------------------------------------
 
 eighths = st.integers(-24, 24).map(lambda k: k / 8)
 places = st.tuples(eighths, eighths, eighths)
@@ -237,7 +255,9 @@ def test_boxes_that_go_straight(p0, p1, side):
         a, b = low + (high - low) / 3, high - (high - low) / 3
         low, high = (low, b) if gap(a) <= gap(b) else (a, high)
     least = min(gap(0.0), gap(1.0), gap(0.5 * (low + high)))
-    assert found.distance[0] == pytest.approx(least, abs=1e-8 * (1 + (least == 0)))  # thirds end in 1e-9 of a flat least
+    assert found.distance[0] == pytest.approx(
+        least, abs=1e-8 * (1 + (least == 0))
+    )  # thirds end in 1e-9 of a flat least
     assert found.lower_bound[0] <= least + 1e-12
     if found.status[0] == MISS:
         assert gap(found.time[0]) == pytest.approx(found.distance[0], abs=1e-12)
@@ -255,7 +275,10 @@ def test_nothing_depends_on_who_is_a_or_on_the_way_of_time(seed, name):
     apart = found.status == MISS
     assert (swapped.status == found.status).all()
     assert np.abs(swapped.distance - found.distance).max() <= 1.1e-9 * size.max()
-    assert np.abs(late.distance - found.distance)[apart & (late.status == MISS)].max(initial=0.0) <= 1.1e-9 * size.max()
+    assert (
+        np.abs(late.distance - found.distance)[apart & (late.status == MISS)].max(initial=0.0)
+        <= 1.1e-9 * size.max()
+    )
 
 
 @settings(max_examples=15, deadline=None)
@@ -280,7 +303,9 @@ def test_max_distance_only_leaves_out(seed, limit):
     some = gc.clearance(bodies, pairs, max_distance=limit, backend="cpu")
     near = whole.distance < limit - 2e-9
     assert np.isfinite(some.distance[near]).all()
-    assert np.abs(some.distance - whole.distance)[near].max(initial=0.0) <= 1.1e-9 * sizes(bodies, pairs).max()
+    assert (
+        np.abs(some.distance - whole.distance)[near].max(initial=0.0) <= 1.1e-9 * sizes(bodies, pairs).max()
+    )
     far = ~np.isfinite(some.distance)
     assert (some.kind[far] == gc.Kind.NONE).all() and (some.lower_bound[far] > limit - 2e-9).all()
     assert (some.lower_bound <= whole.distance + 1e-12).all()

@@ -1,10 +1,10 @@
-"""A judge of clearance that shares nothing with the library: poses by matrices, triangles by plain quadratics, time by
-samples and golden section.
+"""A judge of clearance that shares nothing with the library: poses by matrices, triangles by plain
+quadratics, time by samples and golden section.
 
-The distance of two meshes at a time is the least over all their vertices against all triangles and over all pairs of
-edges, each by its own formula; meshes cross if an edge goes through a triangle. Between samples the distance changes by
-no more than the speed of B's points as A sees them, so that the least of all samples is no more than
-`Passage.slack` above the truth; the lowest samples are then refined.
+The distance of two meshes at a time is the least over all their vertices against all triangles and over all
+pairs of edges, each by its own formula; meshes cross if an edge goes through a triangle. Between samples
+the distance changes by no more than the speed of B's points as A sees them, so that the least of all
+samples is no more than `Passage.slack` above the truth; the lowest samples are then refined.
 """
 
 from dataclasses import dataclass

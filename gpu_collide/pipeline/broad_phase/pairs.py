@@ -222,9 +222,7 @@ def fitted(run, bodies, rules, tree=None, placed=None, margin=0.0):
     return BodyTree.build(run, bodies, rules, placed, margin), False
 
 
-def search(
-    run, bodies, rules, *, everything=False, own=False, tree=None, most=None, placed=None, margin=0.0
-):
+def search(run, bodies, rules, *, everything=False, own=False, tree=None, most=None, placed=None, margin=0.0):
     """Count the pairs of `bodies` that may meet under `rules`.
 
     Parameters

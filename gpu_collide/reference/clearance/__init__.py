@@ -29,7 +29,9 @@ def clearance_reference(bodies, pairs, asked, motion, progress=None):
     """
     moments = [None] if asked.at is None else list(asked.at)
     n = len(pairs) * len(moments)
-    found = {name: np.full((n, *tail), _NOTHING.get(name, 0), d) for name, (d, tail) in CLEARANCE_ROWS.items()}
+    found = {
+        name: np.full((n, *tail), _NOTHING.get(name, 0), d) for name, (d, tail) in CLEARANCE_ROWS.items()
+    }
     tables = [tables_of(mesh) for mesh in bodies.meshes]
     p0, q0, ok0 = s01_screw.pose_arrays(bodies.start)
     p1, q1, ok1 = s01_screw.pose_arrays(bodies.end)
@@ -51,7 +53,8 @@ def clearance_reference(bodies, pairs, asked, motion, progress=None):
             else:
                 side_a = s02_facing.side_of(pair[0], tables[bodies.shape[a]], "a")
                 side_b = s02_facing.side_of(pair[0], tables[bodies.shape[b]], "b")
-                for name, value in _row(*pair, side_a, side_b, asked.tolerance, far, moment).items():
+                told = _row(pair[0], pair[1], side_a, side_b, asked.tolerance, far, moment)
+                for name, value in told.items():
                     found[name][row] = value
             row += 1
         if progress is not None:

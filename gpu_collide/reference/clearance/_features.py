@@ -1,5 +1,5 @@
-"""Distances of many features at once, each from the plain formula: points from triangles, edges from edges, and
-edges that go through triangles."""
+"""Distances of many features at once, each from the plain formula: points from triangles, edges from edges,
+and edges that go through triangles."""
 
 from typing import NamedTuple
 
@@ -12,9 +12,9 @@ PARALLEL = 1e-9
 
 
 class Near(NamedTuple):
-    """Of k feature pairs: distance (k,), nearest points (k, 3), unit direction from the first to the second (k, 3),
-    and where the nearest point of either is: 0 within; of an edge 1, 2 at its ends; of a triangle 1, 2, 3 on the
-    side from its corner 0, 1, 2 and -1, -2, -3 at that corner."""
+    """Of k feature pairs: distance (k,), nearest points (k, 3), unit direction from the first to the
+    second (k, 3), and where the nearest point of either is: 0 within; of an edge 1, 2 at its ends; of a
+    triangle 1, 2, 3 on the side from its corner 0, 1, 2 and -1, -2, -3 at that corner."""
 
     distance: np.ndarray
     first: np.ndarray

@@ -1,11 +1,13 @@
-"""Stage 1: how near two bodies come during the step, by branch and bound over time for every pair of features.
+"""Stage 1: how near two bodies come during the step, by branch and bound over time for every pair of
+features.
 
-All vertices of either body against all triangles of the other, and all pairs of edges, in the frame in which A
-rests. In a round every pair of features that is left is looked at in the middle of its span of time; then either
-a bound tells that it comes no nearer than the least distance known, less the tolerance, or the span is halved.
+All vertices of either body against all triangles of the other, and all pairs of edges, in the frame in
+which A rests. In a round every pair of features that is left is looked at in the middle of its span of
+time; then either a bound tells that it comes no nearer than the least distance known, less the tolerance,
+or the span is halved.
 
-Bounds within h of a moment, for a unit direction n there, w the velocity of B's material relative to A's, K the
-greatest acceleration of a point of B as A sees it, L of a point of A as B does (docs/decisions/0112):
+Bounds within h of a moment, for a unit direction n there, w the velocity of B's material relative to A's, K
+the greatest acceleration of a point of B as A sees it, L of a point of A as B does (docs/decisions/0112):
 
     n as A holds it       min over x of B (n.x - h |n.w(x)|) - max over a of A (n.a) - K h^2/2
     n as B holds it       min (n.x) - max (n.a + h |n.w(a)|) - L h^2/2
@@ -16,7 +18,7 @@ greatest acceleration of a point of B as A sees it, L of a point of A as B does 
 Once they are known to meet (`TOUCH`), what counts is the first time at which they do.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,8 +49,8 @@ class Place(NamedTuple):
 
 
 class Nearest(NamedTuple):
-    """The least distance, a bound from below, when (s from -1/2 to 1/2), and where; without a place surfaces cross,
-    or nothing is nearer than what was asked about, and the distance is infinite."""
+    """The least distance, a bound from below, when (s from -1/2 to 1/2), and where; without a place
+    surfaces cross, or nothing is nearer than what was asked about, and the distance is infinite."""
 
     distance: float
     bound: float
@@ -58,7 +60,8 @@ class Nearest(NamedTuple):
 
 
 class Body(NamedTuple):
-    """Points (nv, 3), edges (ne, 2), triangles (m, 3), the face of each and of each side the edge, -1: none."""
+    """Points (nv, 3), edges (ne, 2), triangles (m, 3), the face of each and of each side the edge, -1:
+    none."""
 
     points: np.ndarray
     edges: np.ndarray
@@ -80,8 +83,8 @@ def body_of(side):
             triangles.append((loop[0], loop[k], loop[k + 1]))
             face.append(f)
             sides.append((edges[0] if k == 1 else -1, edges[k], edges[last] if k + 1 == last else -1))
-    triangles = np.array(triangles)
-    return Body(side.points, t.edges, triangles, np.array(face), np.array(sides), np.unique(triangles), side)
+    corners = np.array(triangles)
+    return Body(side.points, t.edges, corners, np.array(face), np.array(sides), np.unique(corners), side)
 
 
 class Pair:
@@ -104,7 +107,9 @@ class Pair:
         straight = np.linalg.norm(m.W) + np.linalg.norm(own.p) + np.linalg.norm(other.p)
         far = np.linalg.norm(m.U) + straight + reach
         fast = straight + other.theta * reach
-        bend = own.theta * np.linalg.norm(own.p) + other.theta * np.linalg.norm(other.p) + other.theta**2 * reach
+        bend = (
+            own.theta * np.linalg.norm(own.p) + other.theta * np.linalg.norm(other.p) + other.theta**2 * reach
+        )
         return bend + 2.0 * own.theta * fast + own.theta**2 * far
 
     def moved(self, points, s):
@@ -121,7 +126,8 @@ class Pair:
 
     # -- features --------------------------------------------------------------------------------------------
     def all_features(self):
-        """Rows (kind, feature of A, feature of B) of all pairs of features; a face stands for its triangles."""
+        """Rows (kind, feature of A, feature of B) of all pairs of features; a face stands for its
+        triangles."""
         a, b = self.a, self.b
         rows = [
             _pairs(Kind.FV, np.arange(len(a.triangles)), b.used),
@@ -171,7 +177,9 @@ class Pair:
         low, high = np.minimum(dot(n, x), dot(n, y)), np.maximum(dot(n, p), dot(n, q))
         held_a = np.minimum(dot(n, x) - h * np.abs(dot(n, wx)), dot(n, y) - h * np.abs(dot(n, wy)))
         held_b = np.maximum(dot(n, p) + h * np.abs(dot(n, wp)), dot(n, q) + h * np.abs(dot(n, wq)))
-        bound = np.maximum(held_a - high - 0.5 * self.faster_b * h * h, low - held_b - 0.5 * self.faster_a * h * h)
+        bound = np.maximum(
+            held_a - high - 0.5 * self.faster_b * h * h, low - held_b - 0.5 * self.faster_a * h * h
+        )
         m0 = cross(n, d)
         across = dot(m0, e)
         skewed = across**2 > PARALLEL**2 * dot(d, d) * dot(e, e)
@@ -214,7 +222,8 @@ class Search:
         self.rough = ROUNDING * motion.unit
         self.margin = max(tolerance * motion.size, FINEST * self.rough)
         self.touch = max(TOUCH * motion.size, FINEST * self.rough)
-        self.best, self.s, self.row, self.below = max_distance, 0.0, None, np.inf
+        self.best, self.s, self.below = max_distance, 0.0, np.inf
+        self.row: Any = None
 
     @property
     def meets(self):
@@ -224,7 +233,8 @@ class Search:
         return self.touch if self.meets else max(self.best - self.margin, self.touch)
 
     def round(self, features, s, h):
-        """Look at features (k, 3) at the times s (k,), within h; returns which are to be looked at again, (k,)."""
+        """Look at features (k, 3) at the times s (k,), within h; returns which are to be looked at
+        again, (k,)."""
         bound = np.empty(len(s))
         for kind in (Kind.FV, Kind.VF, Kind.EE):
             rows = np.flatnonzero(features[:, 0] == kind)
@@ -270,12 +280,12 @@ class Search:
     def refine(self):
         """The moment at which the nearest features are nearest, by golden section beside what was found."""
         share = 0.5 * (np.sqrt(5.0) - 1.0)
-        row = self.row
+        row = np.repeat(self.row, 2, axis=0)
         low, high = max(self.s - 1e-3, -0.5), min(self.s + 1e-3, 0.5)
         for _ in range(60):
             s = np.array([high - share * (high - low), low + share * (high - low)])
-            near, _ = self.pair.look(np.repeat(row, 2, axis=0), s, 0.0)
-            self.take(near.distance, np.repeat(row, 2, axis=0), s)
+            near, _ = self.pair.look(row, s, 0.0)
+            self.take(near.distance, row, s)
             low, high = (low, s[1]) if near.distance[0] <= near.distance[1] else (s[0], high)
 
 
@@ -318,11 +328,12 @@ def _place(search):
     normal = near.normal[0]
     if search.meets:
         normal = _surface_normal(pair, kind, features, corners, search.s, normal)
-    return Place(kind, *features, near.first[0], near.second[0], normal)
+    return Place(kind, features[0], features[1], near.first[0], near.second[0], normal)
 
 
 def _of_triangle(body, triangle, at):
-    """The feature at a place of a triangle, and how many corners say what it is; a diagonal is within the face."""
+    """The feature at a place of a triangle, and how many corners say what it is; a diagonal is within
+    the face."""
     if at < 0:
         return int(body.triangles[triangle, -1 - at]), 1
     if at > 0 and body.side[triangle, at - 1] >= 0:
@@ -331,8 +342,9 @@ def _of_triangle(body, triangle, at):
 
 
 def _surface_normal(pair, kind, features, corners, s, normal):
-    """Where they touch, the direction of the surfaces: the sum of the outward normals of A's faces there less that
-    of B's tells the side, and where no face and no two edges say more, the direction."""
+    """Where they touch, the direction of the surfaces: the sum of the outward normals of A's faces
+    there less that of B's tells the side, and where no face and no two edges say more, the
+    direction."""
     out = np.zeros(3)
     for body, feature, count, sign in zip((pair.a, pair.b), features, corners, (1.0, -1.0), strict=True):
         t = body.owner.tables
