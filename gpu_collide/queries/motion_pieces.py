@@ -147,7 +147,7 @@ class Problem:
             bodies, many = Bodies.concatenate([moving, self.obstacles]), [k * n, len(self.obstacles)]
             group = np.repeat([LINKS, OBSTACLES], many)
             world = np.concatenate([np.repeat(np.arange(k), n), np.full(many[1], EVERYWHERE)])
-            rules = check_rules(len(bodies), world, group, LINKS + OBSTACLES - group, None, False)
+            rules = check_rules(len(bodies), world, group, LINKS + OBSTACLES - group, None, True)
             near = (self.margin + off.max()) * (1 + ROUNDING) + share
             pairs = gathered(open_search(self.engine, bodies, rules, margin=near))
             link, other = pairs.T

@@ -134,6 +134,17 @@ def test_the_margin_of_cubes_that_slide_past(margin, wanted):
     assert (found.pieces[found.status == gc.Status.MISS] == 1).all()
 
 
+def test_links_that_do_not_move():
+    """A link that stands still is looked at as well: in an obstacle, within the margin of one, and free."""
+    arm = Arm(*[np.zeros((1, 2))] * 2, 0.3, 0.06)
+    told = [
+        check(arm, max_acceleration=0.0, obstacles=boxes([[x, 0, 0.45]], [0.1, 0.1, 0.1]), margin=margin)
+        for x, margin in ((0.0, 0.0), (0.2, 0.1), (0.2, 0.05))
+    ]
+    assert [found.status[0] for found in told] == [gc.Status.INITIAL_OVERLAP] * 2 + [gc.Status.MISS]
+    assert [found.link[0] for found in told] == [1, 1, -1]
+
+
 def test_deviations_bound_what_happens():
     """Points of an arm's links beside the screws between its poses: never farther than the bound. (It adds
     two accelerations that are nearly the same, and is 5 to 50 times the truth.)"""
