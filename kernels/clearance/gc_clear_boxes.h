@@ -43,25 +43,35 @@ GC_FN gc_real gc_clear_reach(const gc_clear_box *b, gc_vec y)
     return GC_MIN(box, slab);
 }
 
-/* the bound by a direction that A holds; d: from the middle of A's box to that of B's, w and bend: of B there; way: what the time costs */
+/* the bound by a direction n that one of the two holds; moves: the other's box, in whose axes n is turned by m (0: not at all), with velocity w and
+ * acceleration bend at its middle; rests: how far the holder's box reaches along n; d: from the middle of A's box to that of B's; sign: 1 if B
+ * moves, -1 if A does; way: what the time costs */
 GC_FN gc_real gc_clear_box_held(
     const gc_clear *q,
-    const gc_clear_box *a,
-    const gc_clear_box *b,
+    const gc_clear_box *moves,
+    const gc_real *m,
+    gc_real rests,
     gc_vec d,
     gc_vec w,
     gc_vec bend,
     gc_vec n,
+    gc_real sign,
     gc_real h,
     gc_real *way)
 {
-    gc_vec turn = gc_cross(n, q->now.omega), p = gc_scale(turn, h), back = gc_scale(n, GC_R(-1.0));
-    gc_real apart = GC_CLEAR_APART * (a->reach + b->reach), along = gc_dot(n, d), rate = h * gc_dot(n, w),
-            loss = gc_clear_loss(q, n, turn, bend, b->reach, q->third_b, h);
-    gc_real first = along + rate - gc_clear_reach(b, gc_rotate_back(q->now.m, gc_sub(back, p))),
-            second = along - rate - gc_clear_reach(b, gc_rotate_back(q->now.m, gc_add(back, p)));
-    if (gc_dot(d, d) > apart * apart) *way = GC_MIN(*way, GC_ABS(rate) + gc_clear_far(p) * b->reach + loss);
-    return GC_MIN(first, second) - gc_clear_reach(a, n) - loss;
+    gc_vec turn = gc_cross(n, q->now.omega), p = gc_scale(turn, h), back = gc_scale(n, -sign), one, two;
+    gc_real along = gc_dot(n, d), rate = h * gc_dot(n, w), loss, first, second;
+    loss = gc_clear_loss(q, n, turn, bend, moves->reach, sign > GC_R(0.0) ? q->third_b : q->third_a, h);
+    one = gc_sub(back, p);
+    two = gc_add(back, p);
+    if (m) {
+        one = gc_rotate_back(m, one);
+        two = gc_rotate_back(m, two);
+    }
+    first = rate - gc_clear_reach(moves, one);
+    second = -rate - gc_clear_reach(moves, two);
+    *way = GC_ABS(rate) + gc_clear_far(p) * moves->reach + loss;
+    return along + GC_MIN(first, second) - rests - loss;
 }
 
 GC_FN gc_real gc_clear_outside(gc_real x, gc_real reach)
@@ -78,7 +88,7 @@ gc_clear_boxes(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, 
     gc_vec c = gc_add(gc_rotate(m, b->c), q->now.q), d = gc_sub(c, a->c), e = gc_rotate_back(m, d),
            w = gc_clear_velocity(q, c), gap_a, gap_b;
     gc_vec bend = gc_clear_bend_b(q, c);
-    gc_real by_a, by_b, bound, length;
+    gc_real by_a, by_b, bound, length, cost;
     *way = gc_clear_way(q, gc_clear_far(w) + q->spin * b->reach, bend, b->reach, h);
     length = gc_clear_far(d);
     bound = length - a->reach - b->reach - *way - q->rough;
@@ -101,14 +111,33 @@ gc_clear_boxes(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, 
     by_b = gc_clear_far(gap_b);
     bound = GC_MAX(bound, GC_MAX(by_a, by_b) - *way - q->rough);
     if (bound >= limit) return bound;
-    if (length > GC_R(0.0))
-        bound = GC_MAX(bound, gc_clear_box_held(q, a, b, d, w, bend, gc_scale(d, GC_R(1.0) / length), h, way) - q->rough);
+    if (length > GC_R(0.0)) {
+        gc_vec n = gc_scale(d, GC_R(1.0) / length);
+        gc_real reach = gc_clear_reach(a, n);
+        bound = GC_MAX(bound, gc_clear_box_held(q, b, m, reach, d, w, bend, n, GC_R(1.0), h, &cost) - q->rough);
+        if (bound >= limit || h == GC_R(0.0)) return bound;
+        if (length > GC_CLEAR_APART * (a->reach + b->reach)) {
+            gc_real other;
+            reach = gc_clear_reach(b, gc_scale(gc_rotate_back(m, n), GC_R(-1.0)));
+            w = gc_clear_velocity(q, a->c);
+            bound = GC_MAX(
+                bound,
+                gc_clear_box_held(q, a, (const gc_real *)0, reach, d, w, gc_clear_bend_a(q, a->c), n, GC_R(-1.0), h, &other)
+                    - q->rough);
+            *way = GC_MIN(*way, GC_MIN(cost, other));
+            w = gc_clear_velocity(q, c);
+        }
+    }
     if (h == GC_R(0.0) || bound >= limit) return bound;
-    if (by_a > GC_R(0.0))
-        bound = GC_MAX(bound, gc_clear_box_held(q, a, b, d, w, bend, gc_scale(gap_a, GC_R(1.0) / by_a), h, way) - q->rough);
+    if (by_a > GC_R(0.0)) {
+        gc_vec n = gc_scale(gap_a, GC_R(1.0) / by_a);
+        bound = GC_MAX(
+            bound, gc_clear_box_held(q, b, m, gc_clear_reach(a, n), d, w, bend, n, GC_R(1.0), h, &cost) - q->rough);
+    }
     if (by_b > GC_R(0.0) && bound < limit) {
         gc_vec n = gc_rotate(m, gc_scale(gap_b, GC_R(1.0) / by_b));
-        bound = GC_MAX(bound, gc_clear_box_held(q, a, b, d, w, bend, n, h, way) - q->rough);
+        bound = GC_MAX(
+            bound, gc_clear_box_held(q, b, m, gc_clear_reach(a, n), d, w, bend, n, GC_R(1.0), h, &cost) - q->rough);
     }
     if (GC_MAX(GC_MAX(by_a, by_b), length - a->reach - b->reach) >= limit) *way = GC_BVH_FAR;
     return bound;

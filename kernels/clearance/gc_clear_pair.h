@@ -116,11 +116,13 @@ GC_FN gc_vec gc_clear_vertex_b(const gc_clear *q, int v)
     return gc_add(gc_rotate(q->now.m, gc_scale(gc_vertex(&q->t, &q->b.mesh, v), q->shrink)), q->now.q);
 }
 
-/* What a bound has to reach for the search to stop there: of bodies that meet, that these do not, before they do. */
+/* What a bound has to reach for the search to stop there: of bodies that meet, that these do not, before they do. What is just beyond touch has
+ * a bound that is not, by its rounding. */
 GC_FN gc_real gc_clear_limit(const gc_clear *q)
 {
-    if (q->found && q->best.distance <= q->touch) return q->touch;
-    return GC_MAX(q->best.distance - q->margin, q->touch);
+    gc_real touch = q->touch - GC_R(2.0) * q->rough;
+    if (q->found && q->best.distance <= q->touch) return touch;
+    return GC_MAX(q->best.distance - q->margin, touch);
 }
 
 /* Has all from s on nothing more to say, since they meet earlier, or are near enough? */
