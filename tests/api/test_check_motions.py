@@ -142,7 +142,7 @@ def test_links_that_do_not_move():
         for x, margin in ((0.0, 0.0), (0.2, 0.1), (0.2, 0.05))
     ]
     assert [found.status[0] for found in told] == [gc.Status.INITIAL_OVERLAP] * 2 + [gc.Status.MISS]
-    assert [found.link[0] for found in told] == [1, 1, -1]
+    assert [found.link[0] for found in told] == [1, 0, -1]
 
 
 def test_deviations_bound_what_happens():
