@@ -345,7 +345,7 @@ def check_bytes(value: Any, default: int, name: str = "max_bytes") -> int:
     return min(check_positive(value, name, none_ok=True, integer=True) or default, MOST_BYTES)
 
 
-def check_pairs(pairs: Any, n_bodies: int) -> NDArray[np.int32]:
+def check_pairs(pairs: Any, n_bodies: int, name: str = "pairs") -> NDArray[np.int32]:
     """Pairs of bodies as an int32 array.
 
     Parameters
@@ -367,19 +367,19 @@ def check_pairs(pairs: Any, n_bodies: int) -> NDArray[np.int32]:
     ValueError
         Wrong shape, an index out of range, or a body paired with itself.
     """
-    array = as_numpy(pairs, "pairs")
+    array = as_numpy(pairs, name)
     if array.shape == (0, 2) or (array.shape == (0,) and not isinstance(pairs, np.ndarray)):
         return np.zeros((0, 2), np.int32)
     if array.shape == (2,):
-        raise ValueError("pairs: expected shape (n, 2), got (2,); for one pair pass [[a, b]]")
+        raise ValueError(f"{name}: expected shape (n, 2), got (2,); for one pair pass [[a, b]]")
     if array.dtype.kind == "f":
-        raise TypeError(f"pairs: expected integers, got {array.dtype}; pass numpy.asarray(pairs, dtype=int)")
+        raise TypeError(f"{name}: expected integers, got {array.dtype}; pass numpy.asarray(..., dtype=int)")
     none = None if n_bodies else "no pairs, since there are no bodies"
-    array = as_int_array(array, "pairs", shape=(None, 2), low=0, high=n_bodies, dtype=np.int32, expected=none)
+    array = as_int_array(array, name, shape=(None, 2), low=0, high=n_bodies, dtype=np.int32, expected=none)
     itself = np.flatnonzero(array[:, 0] == array[:, 1])
     if itself.size:
         raise ValueError(
-            f"pairs: expected two different bodies in each row, got a body with itself in "
+            f"{name}: expected two different bodies in each row, got a body with itself in "
             f"{how_many(itself.size, 'row')}, first: {first_few(itself)}; leave them out"
         )
     return array

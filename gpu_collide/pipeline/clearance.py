@@ -57,6 +57,9 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
     bound, shapes = bind_poses(run, bodies, pairs), bodies.shape[pairs]
     run.spent("prepare", begun)
     times = 1 if asked.at is None else len(asked.at)
+    limits = np.empty((len(pairs), 2))
+    limits[:, 0] = np.minimum(asked.max_distance, _LENGTHS[str(run.real)])
+    limits[:, 1] = asked.enough
     parts = [_empty(times)]
     regions: list[tuple[np.ndarray, Depths]] = []
 
@@ -66,6 +69,7 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
             | spins_of(run, bodies, pairs, bound)
             | {"pairs_in": run.to_device(bound.pairs[at:stop], np.int32)}
         )
+        buffers["limits_in"] = run.to_device(limits[at:stop], run.real)
         buffers["row_height_in"] = run.backend.zeros(stop - at, run.real)  # of rows that nobody asks for
         x = Immediate(run, plan, tables, shapes[at:stop], buffers)
         rows, deep = _piece(x, bodies.meshes, asked)
@@ -137,14 +141,14 @@ def _piece(x, meshes, asked):
             x.plan.solver("c01_clearance"), x.pairs,
             {f"{'bound' if name == 'lower_bound' else name}_out": b for name, b in written.items()},
             moment=_STEP if moment is None else start, tolerance=asked.tolerance,
-            max_distance=min(asked.max_distance, _LENGTHS[str(run.real)]),
         )  # fmt: skip
         rows = {name: be.to_host(b).astype(CLEARANCE_ROWS[name][0]) for name, b in written.items()}
         for name in ("time", "distance"):
             rows[name][rows[name] < 0.0] = np.inf
         if moment is not None:
             rows["time"][rows["time"] < np.inf] = moment
-            regions.append(take_depths(x, meshes, start, rows))
+            if np.max(asked.enough, initial=-1.0) < 0.0:  # else nobody asks how deep
+                regions.append(take_depths(x, meshes, start, rows))
         parts.append(rows)
     shapes = {name: (n, *tail) for name, (_, tail) in CLEARANCE_ROWS.items()}
     return {

@@ -37,18 +37,22 @@ class Asked(NamedTuple):
     ----------
     tolerance : float
         In units of the size of a pair.
-    max_distance : float
+    max_distance : float or (p,) float64 ndarray
         In the caller's units, perhaps inf.
     at : (k,) float64 ndarray or None
         Fractions of the step, none for the least over the step.
     regions : bool
         A row for each region of overlap.
+    enough : float or (p,) float64 ndarray
+        Of a pair as near as this nobody asks how near, or how deep: then the lower bound is 0. Negative:
+        of none.
     """
 
     tolerance: float
-    max_distance: float
+    max_distance: Any
     at: Array | None
-    regions: bool
+    regions: bool = False
+    enough: Any = -1.0
 
 
 @within_memory

@@ -283,6 +283,17 @@ def clearance_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Ite
     yield from _rows("normal", off, "directions of length 1 where there is a place or a depth, else zero")
 
 
+def motion_checks_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of `MotionChecks`."""
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    share = a["free_fraction"]
+    yield from _rows("free_fraction", ~((share >= 0) & (share <= 1)), "fractions in [0, 1]")
+    yield from _rows("time", ~(a["time"] >= share), "times from free_fraction on, or inf")
+    for name in ("link", "other"):
+        yield from _rows(name, a[name] < -1, "numbers from 0 up, or -1 for none")
+    yield from _rows("pieces", a["pieces"] < 0, "numbers from 0 up")
+
+
 def slides_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
     """Faults of a `Slides`."""
     yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")

@@ -303,6 +303,15 @@ _CLEARANCE = (
     _vector("point_b", LENGTH, "nearest point of B"),
     _vector("normal", "", "unit, from A to B; zero: none"),
 )
+_MOTION_CHECKS = (
+    _status("MISS: proved free; HIT, INITIAL_OVERLAP: a pose collides; UNRESOLVED: neither"),
+    Column("free_fraction", "motion", "proved free up to this time"),
+    Column("time", "motion", "a pose that collides; none: not a number", _finite("time", lambda r: r.time)),
+    Column("link", "", "the link that collides, or for which the proof fails; -1: none"),
+    Column("other", "", "the obstacle, or other link; -1: none"),
+    Column("other_is_link", "", "`other` is a link"),
+    Column("pieces", "", "pieces of the motion that were looked at"),
+)
 _HITS = (
     Column("query", "", "row of what is swept"),
     Column("time", "displacement", "fraction of the displacement at which it is touched; 1 where nothing is"),
@@ -347,6 +356,7 @@ TABLES: Mapping[str, Mapping[str, tuple[Column, ...]]] = {
     "TrajectoryContacts": {"contacts": _TRAJECTORY, "pairs": _TRAJECTORY_PAIRS, "skipped": _SKIPPED},
     "Encounters": {"encounters": _ENCOUNTERS},
     "Clearance": {"rows": _CLEARANCE},
+    "MotionChecks": {"motions": _MOTION_CHECKS},
     "Trace": {"movers": _TRACE},
     "TouchPoints": {"points": _TOUCH_POINTS},
     "Hits": {

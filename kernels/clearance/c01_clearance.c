@@ -137,7 +137,7 @@ GC_FN void gc_clear_step(gc_clear *q)
     gc_clear_search(q, GC_R(0.0), GC_R(0.0));
     q->below = GC_BVH_FAR;
     gc_clear_search(q, GC_R(-0.5), GC_R(0.5));
-    if (q->found && q->best.distance > q->touch) gc_clear_refine(q);
+    if (q->found && q->best.distance > GC_MAX(q->touch, q->enough)) gc_clear_refine(q);
 }
 
 GC_KERNEL void c01_clearance(
@@ -151,13 +151,13 @@ GC_KERNEL void c01_clearance(
     GC_GLOBAL const gc_real *end_quat_in,
     GC_GLOBAL const gc_uchar *spins_in, /* as s08_contacts; read where GC_BODY_MOTION is 1 */
     GC_GLOBAL const gc_real *spin_in,
-    GC_GLOBAL const int *state_in,   /* (n_pairs,) GC_PAIR_* bits */
-    gc_real moment,                  /* s in [-1/2, 1/2], or above: the whole step */
-    gc_real tolerance,               /* in sizes */
-    gc_real max_distance,            /* user units */
-    GC_GLOBAL gc_uchar *status_out,  /* (n_pairs,) */
-    GC_GLOBAL gc_real *time_out,     /* 0 to 1, or -1: none */
-    GC_GLOBAL gc_real *distance_out, /* user units, or -1: none is known */
+    GC_GLOBAL const int *state_in,      /* (n_pairs,) GC_PAIR_* bits */
+    gc_real moment,                     /* s in [-1/2, 1/2], or above: the whole step */
+    gc_real tolerance,                  /* in sizes */
+    GC_GLOBAL const gc_real *limits_in, /* (n_pairs, 2) user units: how far or near a pair is beyond these, nobody asks */
+    GC_GLOBAL gc_uchar *status_out,     /* (n_pairs,) */
+    GC_GLOBAL gc_real *time_out,        /* 0 to 1, or -1: none */
+    GC_GLOBAL gc_real *distance_out,    /* user units, or -1: none is known */
     GC_GLOBAL gc_real *bound_out,
     GC_GLOBAL int *kind_out,
     GC_GLOBAL int *feature_a_out,
@@ -170,7 +170,6 @@ GC_KERNEL void c01_clearance(
         int a = pairs_in[2 * i], b = pairs_in[2 * i + 1], state = state_in[i], whole = moment > GC_R(0.5), met;
         GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a];
         gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), centre = gc_load_vec(ma + GC_MESH_REAL_centre, 0), other;
-        gc_real most;
         gc_clear q;
         gc_clear_place p;
         gc_world w;
@@ -196,8 +195,7 @@ GC_KERNEL void c01_clearance(
         q.t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
         gc_clear_side_make(&q.a, headers_in, trees_in, nodes_in, shape_in[a], q.screw.radius_a);
         gc_clear_side_make(&q.b, headers_in, trees_in, nodes_in, shape_in[b], q.screw.radius_b);
-        most = max_distance * q.screw.shrink;
-        gc_clear_begin(&q, tolerance, most);
+        gc_clear_begin(&q, tolerance, limits_in[2 * i] * q.screw.shrink, limits_in[2 * i + 1] * q.screw.shrink);
         if (whole) gc_clear_step(&q);
         else {
             q.crossing = 1;
@@ -205,7 +203,8 @@ GC_KERNEL void c01_clearance(
         }
         met = q.found && q.best.distance <= q.touch;
         if (!met) {
-            gc_real bound = GC_MAX(GC_MIN(q.below, q.best.distance), GC_R(0.0));
+            int enough = q.found && q.best.distance <= q.enough;
+            gc_real bound = enough ? GC_R(0.0) : GC_MAX(GC_MIN(q.below, q.best.distance), GC_R(0.0));
             bound_out[i] = bound * q.screw.scale;
             status_out[i] = bound < q.best.distance - q.margin - GC_R(2.0) * q.rough ? GC_STATUS_UNRESOLVED : GC_STATUS_MISS;
             if (!q.found) {

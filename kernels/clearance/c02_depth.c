@@ -23,7 +23,7 @@ GC_FN void gc_deep_load(
     gc_clear_motion_load(screw + GC_SCREW_STRIDE * pair, q);
     gc_clear_side_make(&q->a, q->t.headers, trees, nodes, shape[pairs[2 * pair]], q->screw.radius_a);
     gc_clear_side_make(&q->b, q->t.headers, trees, nodes, shape[pairs[2 * pair + 1]], q->screw.radius_b);
-    gc_clear_begin(q, GC_R(0.0), GC_BVH_FAR);
+    gc_clear_begin(q, GC_R(0.0), GC_BVH_FAR, GC_R(-1.0));
     gc_clear_to(q, moment);
 }
 

@@ -31,6 +31,7 @@ typedef struct {
     gc_real shrink, size, rough; /* rough: rounding of a distance */
     gc_real margin;              /* what a bound may be below the distance */
     gc_real touch;               /* bodies as near as this meet */
+    gc_real enough;              /* of bodies as near as this nothing more is asked; below 0: of none */
     int own;                     /* does each body move on its own? Else B on a screw */
     gc_real spin, bend, third_a,
         third_b; /* length of omega; accelerations: of points at a distance of 1, how fast those of A, of B change */
@@ -124,10 +125,10 @@ GC_FN gc_real gc_clear_limit(const gc_clear *q)
     return GC_MAX(q->best.distance - q->margin, touch);
 }
 
-/* Has all from s on nothing more to say, since they meet earlier? */
+/* Has all from s on nothing more to say, since they meet earlier, or are near enough? */
 GC_FN int gc_clear_behind(const gc_clear *q, gc_real s)
 {
-    return q->found && q->best.distance <= q->touch && s >= q->best.s;
+    return q->found && (q->best.distance <= q->enough || (q->best.distance <= q->touch && s >= q->best.s));
 }
 
 GC_FN void gc_clear_stop(gc_clear *q, gc_real bound) { q->below = GC_MIN(bound, q->below); }
@@ -176,7 +177,7 @@ GC_FN void gc_clear_motion_load(GC_GLOBAL const gc_real *record, gc_clear *q)
 }
 
 /* nothing is known yet of a pair nearer than `most` */
-GC_FN void gc_clear_begin(gc_clear *q, gc_real tolerance, gc_real most)
+GC_FN void gc_clear_begin(gc_clear *q, gc_real tolerance, gc_real most, gc_real enough)
 {
     const gc_screw *k = &q->screw;
     q->shrink = k->shrink;
@@ -198,6 +199,7 @@ GC_FN void gc_clear_begin(gc_clear *q, gc_real tolerance, gc_real most)
         q->third_a = o.plane_b[2];
     }
 #endif
+    q->enough = enough;
     q->at = GC_R(9.0);
     q->best.s = GC_R(0.0);
     q->best.distance = most;

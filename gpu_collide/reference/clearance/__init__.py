@@ -32,7 +32,8 @@ def clearance_reference(bodies, pairs, asked, motion, progress=None):
     tables = [tables_of(mesh) for mesh in bodies.meshes]
     p0, q0, ok0 = s01_screw.pose_arrays(bodies.start)
     p1, q1, ok1 = s01_screw.pose_arrays(bodies.end)
-    for number, (a, b) in enumerate(pairs):
+    most = np.broadcast_to(asked.max_distance, len(pairs))
+    for number, ((a, b), far) in enumerate(zip(pairs, most, strict=True)):
         mesh_a, mesh_b = bodies.meshes[bodies.shape[a]], bodies.meshes[bodies.shape[b]]
         pair = None
         if ok0[a] and ok1[a] and ok0[b] and ok1[b]:
@@ -48,7 +49,7 @@ def clearance_reference(bodies, pairs, asked, motion, progress=None):
             else:
                 side_a = s02_facing.side_of(pair[0], tables[bodies.shape[a]], "a")
                 side_b = s02_facing.side_of(pair[0], tables[bodies.shape[b]], "b")
-                told = _rows(pair[0], pair[1], side_a, side_b, asked, moment)
+                told = _rows(pair[0], pair[1], side_a, side_b, asked._replace(max_distance=far), moment)
             rows += [{"pair": number, **row} for row in told]
         if progress is not None:
             progress((number + 1) * len(moments), n)

@@ -1,0 +1,75 @@
+"""`MotionChecks`: which motions are proved free of collisions."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from gpu_collide.results.file_format import Field, FileFormat, Group
+from gpu_collide.results.file_validation import motion_checks_faults
+from gpu_collide.results.result import Result, Status, counted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["MotionChecks"]
+
+_ROWS: dict[str, Field] = {
+    "status": (np.uint8, ()),
+    "free_fraction": (np.float64, ()),
+    "time": (np.float64, ()),
+    "link": (np.int32, ()),
+    "other": (np.int32, ()),
+    "other_is_link": (np.bool_, ()),
+    "pieces": (np.int64, ()),
+}
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class MotionChecks(Result):
+    """What `check_motions` proved, a row for each motion.
+
+    Attributes
+    ----------
+    status : (n,) uint8
+        `Status`. MISS: proved free, all the way. HIT: a pose collides; INITIAL_OVERLAP: the first one does.
+        UNRESOLVED: neither, at the shortest pieces allowed. INVALID_INPUT: a pose that is not rigid or not
+        finite.
+    free_fraction : (n,) float64
+        Up to this time the motion is proved free; 1 for MISS.
+    time : (n,) float64
+        Of HIT and INITIAL_OVERLAP the earliest pose looked at in which bodies are within the margin. The
+        first collision lies between `free_fraction` and this. inf: none.
+    link : (n,) int32
+        The link that collides, or for which the proof fails first; -1: none.
+    other : (n,) int32
+        The obstacle, or the other link, of that; -1: none.
+    other_is_link : (n,) bool
+        `other` is a link.
+    pieces : (n,) int64
+        How many pieces of the motion were looked at.
+    info : dict
+        What was asked.
+    """
+
+    _format: ClassVar[FileFormat] = FileFormat(
+        version=1, groups=(Group(_ROWS, "status"),), faults=motion_checks_faults, kind="MotionChecks"
+    )
+    _rows: ClassVar[dict[str, Field]] = _ROWS
+
+    status: NDArray[np.uint8]
+    free_fraction: NDArray[np.float64]
+    time: NDArray[np.float64]
+    link: NDArray[np.int32]
+    other: NDArray[np.int32]
+    other_is_link: NDArray[np.bool_]
+    pieces: NDArray[np.int64]
+    info: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        lines = ["MotionChecks", f"  motions   {len(self)}: {counted(self.status, Status) or 'none'}"]
+        if len(self):
+            lines.append(f"  pieces    {self.pieces.mean():.3g} a motion, {self.pieces.max()} at most")
+        return "\n".join(lines)
