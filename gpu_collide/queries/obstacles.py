@@ -41,6 +41,8 @@ class Obstacles:
         What ``backend="auto"`` has to be able to build, as `get_backend` takes it.
     still : bool
         It stands still: bodies are those at their start, a scene that moves is refused.
+    spins : bool
+        Bodies may be given by velocities.
 
     Attributes
     ----------
@@ -66,8 +68,9 @@ class Obstacles:
         max_bytes: Any,
         *programs: tuple[str, ...],
         still: bool = False,
+        spins: bool = False,
     ) -> None:
-        self._of, self._method, self._still = obstacles, method, still
+        self._of, self._method, self._still, self._spins = obstacles, method, still, spins
         self.scene = isinstance(obstacles, Scene)
         if self.scene:
             for name, value in (("precision", precision), ("backend", backend), ("max_bytes", max_bytes)):
@@ -90,7 +93,8 @@ class Obstacles:
         if self.scene:
             self.bodies, self.rules, kept = self._of.hold(self._still)
             try:
-                refuse_spins(self.bodies, "obstacles")
+                if not self._spins:
+                    refuse_spins(self.bodies, "obstacles")
                 self.resident, self.engine = kept.resident, kept.method(self._method)
             except BaseException:
                 self._of.let_loose()
@@ -123,7 +127,8 @@ class Obstacles:
         bodies = self._of
         if not isinstance(bodies, Bodies):
             raise _not_obstacles(bodies)
-        refuse_spins(bodies, "obstacles")
+        if not self._spins:
+            refuse_spins(bodies, "obstacles")
         if not self._still:
             if not all_valid(bodies):
                 warn_of_invalid(bodies, np.flatnonzero(~bodies.valid), ("is not there", "are not there"))
