@@ -67,8 +67,8 @@ GC_LARGE void gc_curved_make(const gc_cast_scene *w, const gc_ball *b, int body,
 /* the orientation of the body then */
 GC_FN gc_quat gc_curved_turned(const gc_curved *o, gc_real time)
 {
-    gc_half_turn half = gc_half_turn_at(o->bodies.angle_a, time - GC_R(0.5));
-    return gc_quat_mul(o->midway, gc_half_turn_quat(half, gc_of_three(o->bodies.turn_a)));
+    gc_half_turn part = gc_half_turn_at(o->bodies.angle_a, time - GC_R(0.5));
+    return gc_quat_mul(o->midway, gc_half_turn_quat(part, gc_of_three(o->bodies.turn_a)));
 }
 
 /* The tangent of a moment as a straight path that begins there: what decides of touches on such paths decides of this one's. */
@@ -198,12 +198,11 @@ GC_LARGE gc_real gc_gap_root(
     gc_gap_value v,
     gc_body_state *now)
 {
-    gc_real x = m, settled = GC_R(0.5) * GC_ROUNDING * o->unit;
+    gc_real x = m;
     for (int i = 0; i < GC_MAX_NEWTON; ++i) {
         gc_real next = v.df != GC_R(0.0) ? x - v.f / v.df : a;
-        if (i > 0 && GC_ABS(v.f) <= settled) break;
         if (!(next > a && next < b)) next = GC_R(0.5) * (a + b);
-        if (next == x || next <= a || next >= b) break;
+        if (GC_ABS(next - x) <= GC_R(0.5) * GC_ROUNDING || next <= a || next >= b) break;
         x = next;
         gc_curved_at(o, x, now);
         v = gc_gap_at(o, g, slope, now);

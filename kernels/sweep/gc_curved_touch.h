@@ -83,6 +83,7 @@ GC_LARGE int gc_curved_touches(
     const gc_cast_scene *w,
     const gc_cast_mesh *g,
     const gc_curved *o,
+    const gc_gap *gap,
     const gc_curved_feature *f,
     int late,
     gc_real last,
@@ -102,6 +103,10 @@ GC_LARGE int gc_curved_touches(
         if (after * after * v->square <= v->slack * v->slack) break;
         *time += after;
         gc_curved_at(o, *time, now);
+        /* who has sunk in by more than rounding comes onto it at a time of its own, which this is not */
+        if (after * after * v->square > GC_R(1e10) * v->slack * v->slack
+            && (late || gc_gap_at(o, gap, 0, now).f < GC_R(-2.0) * v->onto))
+            return 0;
     }
     return *time <= last;
 }
@@ -125,7 +130,7 @@ GC_LARGE void gc_curved_feature_times(
     gc_real time;
     if (!gc_gap_begin(o, gap, &walk)) return;
     while (gc_gap_next(o, gap, which, &walk, &time, &now)) {
-        if (!gc_curved_touches(w, g, o, f, late, gc_collector_last(net), &time, &now, &v) || (late && time < since)) continue;
+        if (!gc_curved_touches(w, g, o, gap, f, late, gc_collector_last(net), &time, &now, &v) || (late && time < since)) continue;
         c->time = time;
         if (f->kind != GC_FEATURE_FACE) {
             int lies;

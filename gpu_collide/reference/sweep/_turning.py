@@ -25,8 +25,8 @@ __all__ = ["SeenTurning"]
 FACE, EDGE, VERTEX = 1, 2, 3
 #: Units of rounding of what approaches so slowly that it goes along; parts of the step that are not cut.
 ALONG, LEAST = 2 * ROUNDING, 1e-14
-#: Halvings of a bracket.
-HALVINGS = 64
+#: Steps of Newton's method, or halvings, in a bracket.
+STEPS = 64
 
 
 class SeenTurning:
@@ -138,11 +138,21 @@ class SeenTurning:
         rows, lo, hi = (np.concatenate(part) for part in zip(*brackets, strict=True)) if brackets else 3 * [rows]
         falls = (gap(rows, lo)[0] >= 0) & (gap(rows, hi)[0] < 0)
         rows, lo, hi = rows[falls], lo[falls], hi[falls]
-        for _ in range(HALVINGS):
-            middle = 0.5 * (lo + hi)
-            below = gap(rows, middle)[0] < 0
-            lo, hi = np.where(below, lo, middle), np.where(below, middle, hi)
-        return rows, lo
+        lo0 = lo
+        x = 0.5 * (lo + hi)
+        for _ in range(STEPS if len(rows) else 0):
+            f, df, *_ = gap(rows, x)
+            lo, hi = np.where(f < 0, lo, x), np.where(f < 0, x, hi)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                there = x - f / df
+            there = np.where((there > lo) & (there < hi), there, 0.5 * (lo + hi))
+            settled = (np.abs(there - x) <= 2e-16) | (hi - lo <= 2e-16)
+            x = np.where(settled, x, there)
+            if settled.all():
+                break
+        # on the side where it is open, or rounding has a point behind a face
+        slope = np.minimum(gap(rows, x)[1], -1e-300)
+        return rows, np.maximum(x + self.nothing[rows] / 16 / slope, lo0)
 
     def opened(self, gap, rows, t):
         """Which gaps were open, by more than rounding, at some time from the start until t."""
@@ -224,6 +234,11 @@ class SeenTurning:
         q, v, _ = self.at(rows, t)
         return rows, t, q, v, self.radius[rows]
 
+    @staticmethod
+    def _entered(time, late):
+        """Also what the foot comes onto now."""
+        return np.where(late <= 1e-9, 0.0, time)
+
     def _now(self, gap, rows, t, time):
         """Is it approached, and what the tangent says that is touched after `time` touched now?"""
         slope = gap(rows, t)[1]
@@ -239,7 +254,7 @@ class SeenTurning:
             zero, ahead = np.zeros_like(q), dot(n, q - loop[0])
             time = face_times(corners, sides, n, zero, v, radius, False)
             if late:
-                time = np.minimum(time, face_times(corners, sides, n, zero, v, radius, False, True))
+                time = self._entered(time, face_times(corners, sides, n, zero, v, radius, False, True))
                 time[ahead >= self.radius[rows] - 5 * 16 * ROUNDING] = np.inf
             good = self._now(gaps[0][0], rows, t, time)
             if self.two_sided:  # where the centre is; a point is on both
@@ -257,7 +272,7 @@ class SeenTurning:
                 e = np.broadcast_to(b - a, q.shape)
                 time = edge_times(a - q, e, zero, v, radius)
                 if late:
-                    time = np.minimum(time, edge_times(a - q, e, zero, v, radius, True))
+                    time = self._entered(time, edge_times(a - q, e, zero, v, radius, True))
                     time[gap(rows, t)[0] >= -5 * 16 * ROUNDING if not onto else np.zeros(len(rows), bool)] = np.inf
             else:
                 time = vertex_times(a - q, zero, v, radius)
