@@ -22,7 +22,10 @@ typedef struct {
     gc_real radius;
     int index, level; /* the piece: of 2^level */
     gc_real from, length, pad; /* pad: how far the curve may be off the tangent in the middle */
+    gc_real roam;              /* and off where it is there, twice, and by what rounding may hide of a time */
     gc_body_state middle;
+    gc_real until; /* the latest time that is of use, and the state then */
+    gc_body_state last;
 } gc_curved;
 
 GC_FN void gc_curved_at(const gc_curved *o, gc_real time, gc_body_state *to)
@@ -62,6 +65,7 @@ GC_LARGE void gc_curved_make(const gc_cast_scene *w, const gc_ball *b, int body,
     o->along = GC_SWEEP_CURVED * GC_ROUNDING * o->unit;
     o->slack = GC_SWEEP_SLACK * GC_ROUNDING * (GC_R(1.0) + o->unit);
     o->radius = b->radius * o->bodies.shrink;
+    o->until = GC_R(-1.0);
 }
 
 /* the orientation of the body then */
@@ -282,14 +286,19 @@ GC_LARGE int gc_gap_was_open(const gc_curved *o, const gc_gap *g, gc_real time)
 #define GC_GAP_FALLS 1   /* it falls through zero */
 #define GC_GAP_NEARS 2   /* it was open, is below zero, and begins to fall */
 
-/* May the piece have any? */
-GC_FN int gc_gap_begin(const gc_curved *o, const gc_gap *g, gc_falls *w)
+/* May the piece have any before `until`? */
+GC_LARGE int gc_gap_begin(gc_curved *o, const gc_gap *g, gc_real until, gc_falls *w)
 {
     gc_gap_value v = gc_gap_at(o, g, 0, &o->middle);
-    gc_real arm = GC_R(0.5) * o->length;
+    gc_real arm = GC_R(0.5) * o->length, third = gc_gap_third(o, g, &o->middle, arm);
     w->stage = 0;
     gc_falls_begin(w, o->from, o->length);
-    return v.f <= gc_gap_reach(v, 0, gc_gap_third(o, g, &o->middle, arm), arm) + o->slack;
+    if (v.f > gc_gap_reach(v, 0, third, arm) + o->slack) return 0;
+    if (until >= o->from + o->length || !(v.df < -(GC_ABS(v.ddf) + third * arm) * arm)) return 1;
+    /* it falls all the time, and is open then */
+    if (o->until != until) gc_curved_at(o, until, &o->last);
+    o->until = until;
+    return gc_gap_at(o, g, 0, &o->last).f <= o->slack;
 }
 
 /* the next one, with the state then; 0: there is none */
@@ -354,6 +363,7 @@ GC_LARGE int gc_curved_piece(gc_curved *o, int first, const gc_real *low, const 
         gc_curved_at(o, o->from + arm, &o->middle);
         bend = GC_MIN(gc_norm(o->middle.a) + GC_R(0.33333334) * arm * o->bound.y3, o->bound.y2);
         o->pad = GC_R(0.5) * arm * arm * bend;
+        o->roam = GC_R(2.0) * (arm * gc_norm(o->middle.v) + o->pad) + GC_R(2e6) * o->slack;
         side = o->radius + o->slack + o->pad;
         halve = gc_ray_box_make(
             gc_sub(o->middle.q, gc_scale(o->middle.v, arm)), gc_scale(o->middle.v, o->length), gc_make(side, side, side),

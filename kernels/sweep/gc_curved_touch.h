@@ -111,6 +111,20 @@ GC_LARGE int gc_curved_touches(
     return *time <= last;
 }
 
+/* Is the foot on what lies between two borders beside it all through the piece? n: inwards from the border through x; square: of its
+ * length. */
+GC_FN int gc_curved_beside(const gc_curved *o, gc_vec n, gc_real square, gc_vec x)
+{
+    gc_real off = gc_dot(n, gc_sub(o->middle.q, x));
+    return off < GC_R(0.0) && off * off > o->roam * o->roam * square;
+}
+
+/* Does what goes along a plane by so little that the foot may come onto the face much later? */
+GC_FN int gc_curved_steep(const gc_curved *o, gc_vec n)
+{
+    return GC_ABS(gc_dot(n, o->middle.v)) * o->length > GC_R(1e-4) * o->roam + o->pad + o->pad;
+}
+
 /* all touches in the piece that one gap tells of; late: from `since` on */
 GC_LARGE void gc_curved_feature_times(
     const gc_cast_scene *w,
@@ -123,12 +137,12 @@ GC_LARGE void gc_curved_feature_times(
     gc_cast_hit *c,
     gc_cast_collector *net)
 {
-    const gc_curved *o = net->curved;
+    gc_curved *o = net->curved;
     gc_body_state now;
     gc_ellipsoid_space v;
     gc_falls walk;
     gc_real time;
-    if (!gc_gap_begin(o, gap, &walk)) return;
+    if (!gc_gap_begin(o, gap, gc_collector_last(net), &walk)) return;
     while (gc_gap_next(o, gap, which, &walk, &time, &now)) {
         if (!gc_curved_touches(w, g, o, gap, f, late, gc_collector_last(net), &time, &now, &v) || (late && time < since)) continue;
         c->time = time;
@@ -166,6 +180,11 @@ GC_LARGE void gc_curved_face(
     f.a = f.b = x;
     f.e = n;
     c->face = c->number = w->ints[g->source + face];
+    for (int j = corner; j < end && gc_curved_steep(net->curved, n); ++j) {
+        gc_vec from = gc_cast_mesh_corner(w, g, j), to = gc_cast_mesh_corner(w, g, j + 1 < end ? j + 1 : corner);
+        gc_vec in = gc_cross(n, gc_sub(to, from));
+        if (gc_curved_beside(net->curved, in, gc_dot(in, in), from)) return;
+    }
     for (int back = 0; back <= (g->two_sided != 0); ++back) {
         f.side = back ? GC_R(-1.0) : GC_R(1.0);
         gap = gc_gap_of(0, gc_scale(n, f.side), x, net->curved->radius);
