@@ -178,7 +178,7 @@
 #define GC_SWEEP_CURVED GC_R(32.0)
 /* how far the curve of a piece may be off its tangent, in sizes of the mesh; into how many halves of halves a step is cut at most; parts
  * that a search for one gap's zeros looks at at most, and the shortest of them: what is left is judged by the signs at its ends */
-#define GC_CURVED_PAD GC_R(0.03)
+#define GC_CURVED_PAD GC_R(0.004)
 #if GC_PRECISION == 2
 #define GC_CURVED_LEVELS 18
 #define GC_CURVED_LEAST GC_R(1e-6)

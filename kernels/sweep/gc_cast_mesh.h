@@ -53,9 +53,9 @@ GC_RECORD(GC_CAST_MESH_SIZE)
 #define GC_OBSTACLE_COLUMNS(ONE, MANY, X) \
     MANY(X, start, 3) /* position, and quaternion wxyz, a unit */ \
     MANY(X, quat, 4) \
-    MANY(X, way, 3)  /* its origin's, over the whole path; of one that spins, its pivot's */ \
-    MANY(X, end, 4)  /* quaternion at the end, a unit */ \
-    MANY(X, spin, 3) /* its turn over the whole path: a vector along the axis */ \
+    MANY(X, way, 3)   /* its origin's, over the whole path; of one that spins, its pivot's */ \
+    MANY(X, end, 4)   /* quaternion at the end, a unit */ \
+    MANY(X, spin, 3)  /* its turn over the whole path: a vector along the axis */ \
     MANY(X, pivot, 3) /* of one that spins, the point that goes straight on, in its own coordinates */
 GC_RECORD(GC_OBSTACLE)
 

@@ -182,7 +182,7 @@ typedef struct {
     GC_GLOBAL gc_real *reals;
     const gc_ball *ball;
     gc_real sunk; /* when an edge or a vertex of this body first did not count for one who is sunk in beside it */
-    GC_OF_BODIES(gc_curved *curved;) /* the path, where this body turns; else 0 */
+    GC_OF_BODIES(const gc_curved *curved;) /* the path, where this body turns; else 0 */
 } gc_cast_collector;
 
 GC_FN void gc_collector_add(const gc_cast_scene *w, gc_cast_collector *net, const gc_cast_hit *c)

@@ -20,12 +20,10 @@ typedef struct {
     gc_real along;  /* what approaches by less goes along */
     gc_real slack;  /* lengths up to this are nothing */
     gc_real radius;
-    int index, level; /* the piece: of 2^level */
+    int index, level;          /* the piece: of 2^level */
     gc_real from, length, pad; /* pad: how far the curve may be off the tangent in the middle */
     gc_real roam;              /* and off where it is there, twice, and by what rounding may hide of a time */
     gc_body_state middle;
-    gc_real until; /* the latest time that is of use, and the state then */
-    gc_body_state last;
 } gc_curved;
 
 GC_FN void gc_curved_at(const gc_curved *o, gc_real time, gc_body_state *to)
@@ -65,7 +63,6 @@ GC_LARGE void gc_curved_make(const gc_cast_scene *w, const gc_ball *b, int body,
     o->along = GC_SWEEP_CURVED * GC_ROUNDING * o->unit;
     o->slack = GC_SWEEP_SLACK * GC_ROUNDING * (GC_R(1.0) + o->unit);
     o->radius = b->radius * o->bodies.shrink;
-    o->until = GC_R(-1.0);
 }
 
 /* the orientation of the body then */
@@ -231,8 +228,8 @@ GC_LARGE int gc_gap_falls(
     gc_real flat = GC_R(4.0) * GC_ROUNDING * o->unit;
     int more = w->level >= 0;
     while (more) {
-        gc_real arm = GC_R(0.5) * w->h, a = w->lo + (gc_real)w->index * w->h, m = a + arm, b = a + w->h, x0 = a,
-                x1 = b, bend, reach, third;
+        gc_real arm = GC_R(0.5) * w->h, a = w->lo + (gc_real)w->index * w->h, m = a + arm, b = a + w->h, x0 = a, x1 = b,
+                bend, reach, third;
         gc_gap_value v;
         int falls = 0, sure;
         if (w->level > 0 || middle == 0) gc_curved_at(o, m, now);
@@ -286,29 +283,27 @@ GC_LARGE int gc_gap_was_open(const gc_curved *o, const gc_gap *g, gc_real time)
 #define GC_GAP_FALLS 1   /* it falls through zero */
 #define GC_GAP_NEARS 2   /* it was open, is below zero, and begins to fall */
 
-/* May the piece have any before `until`? */
-GC_LARGE int gc_gap_begin(gc_curved *o, const gc_gap *g, gc_real until, gc_falls *w)
+/* May the piece have any before `until`? The tangent, which the curve is near, does not come so near otherwise. */
+GC_LARGE int gc_gap_begin(const gc_curved *o, const gc_gap *g, gc_real until, gc_falls *w)
 {
-    gc_gap_value v = gc_gap_at(o, g, 0, &o->middle);
-    gc_real arm = GC_R(0.5) * o->length, third = gc_gap_third(o, g, &o->middle, arm);
+    gc_real arm = GC_R(0.5) * o->length, last = GC_MAX(GC_MIN(until - o->from - arm, arm), -arm), near, s;
+    gc_vec p = gc_sub(o->middle.q, g->x), v = o->middle.v;
     w->stage = 0;
     gc_falls_begin(w, o->from, o->length);
-    if (v.f > gc_gap_reach(v, 0, third, arm) + o->slack) return 0;
-    if (until >= o->from + o->length || !(v.df < -(GC_ABS(v.ddf) + third * arm) * arm)) return 1;
-    /* it falls all the time, and is open then */
-    if (o->until != until) gc_curved_at(o, until, &o->last);
-    o->until = until;
-    return gc_gap_at(o, g, 0, &o->last).f <= o->slack;
+    if (!g->round) {
+        s = gc_dot(g->n, v);
+        return gc_dot(g->n, p) + GC_MIN(-arm * s, last * s) <= g->far + o->pad + o->slack;
+    }
+    p = gc_sub(p, gc_scale(g->n, gc_dot(g->n, p)));
+    v = gc_sub(v, gc_scale(g->n, gc_dot(g->n, v)));
+    s = gc_dot(v, v);
+    if (s > GC_R(0.0)) p = gc_add(p, gc_scale(v, GC_MIN(GC_MAX(-gc_dot(p, v) / s, -arm), last)));
+    near = g->far + o->pad + o->slack;
+    return gc_dot(p, p) <= near * near;
 }
 
 /* the next one, with the state then; 0: there is none */
-GC_LARGE int gc_gap_next(
-    const gc_curved *o,
-    const gc_gap *g,
-    int which,
-    gc_falls *w,
-    gc_real *time,
-    gc_body_state *now)
+GC_LARGE int gc_gap_next(const gc_curved *o, const gc_gap *g, int which, gc_falls *w, gc_real *time, gc_body_state *now)
 {
     int near = gc_gap_at(o, g, 0, &o->start).f <= o->slack;
     if (w->stage == 0) {

@@ -137,21 +137,21 @@ GC_LARGE void gc_curved_feature_times(
     gc_cast_hit *c,
     gc_cast_collector *net)
 {
-    gc_curved *o = net->curved;
+    const gc_curved *o = net->curved;
     gc_body_state now;
     gc_ellipsoid_space v;
     gc_falls walk;
     gc_real time;
     if (!gc_gap_begin(o, gap, gc_collector_last(net), &walk)) return;
     while (gc_gap_next(o, gap, which, &walk, &time, &now)) {
-        if (!gc_curved_touches(w, g, o, gap, f, late, gc_collector_last(net), &time, &now, &v) || (late && time < since)) continue;
+        if (!gc_curved_touches(w, g, o, gap, f, late, gc_collector_last(net), &time, &now, &v) || (late && time < since))
+            continue;
         c->time = time;
         if (f->kind != GC_FEATURE_FACE) {
             int lies;
             c->face = gc_touch_front(w, g, &v, gc_ellipsoid_space_point(&v, f->a), GC_R(0.0), f->begin, f->end);
             if (c->face < 0) continue;
-            lies = gc_on_internal_edge(
-                w, g, &v, f->a, f->b, gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), f->begin, f->end);
+            lies = gc_on_internal_edge(w, g, &v, f->a, f->b, gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), f->begin, f->end);
             if (lies == GC_LIES_SUNK) net->sunk = GC_MIN(net->sunk, time);
             if (lies != GC_LIES_NOT) continue;
         }

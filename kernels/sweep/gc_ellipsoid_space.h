@@ -30,13 +30,13 @@ typedef struct {
     gc_real least;  /* square of a share of lengths: ways that lead to a feature by less go along it */
     gc_real square; /* of the way's length */
     int round;
-    int thin;          /* it is a point, or hardly more: faces are tested exactly */
-    int kx, ky, kz;    /* axes, the last the one along which the way is longest; mirrored if it goes backwards */
-    gc_real sx, sy;    /* shear that turns the way into it */
-    gc_real lens[9];   /* rows: mesh to stretched */
-    gc_real normal[9]; /* the same of normals, whose length it changes */
-    gc_vec sides;      /* half the sides of the box about it */
-    gc_quat quat;      /* of the body at the start of the path */
+    int thin;                  /* it is a point, or hardly more: faces are tested exactly */
+    int kx, ky, kz;            /* axes, the last the one along which the way is longest; mirrored if it goes backwards */
+    gc_real sx, sy;            /* shear that turns the way into it */
+    gc_real lens[9];           /* rows: mesh to stretched */
+    gc_real normal[9];         /* the same of normals, whose length it changes */
+    gc_vec sides;              /* half the sides of the box about it */
+    gc_quat quat;              /* of the body at the start of the path */
     GC_OF_BODIES(gc_vec from;) /* where the centre was when the step began, from where it is */
 } gc_ellipsoid_space;
 

@@ -1,5 +1,5 @@
-"""A judge of spheres and points cast among bodies that turn: where bodies are at dense times, by rotation
-matrices of its own, and how far the centre is from their triangles then. It shares nothing with the library."""
+"""A judge of spheres cast among bodies that turn: where bodies are at dense times, by rotation matrices of its
+own, and how far the centre is from their triangles then. It shares nothing with the library."""
 
 import numpy as np
 
@@ -37,7 +37,9 @@ def _poses(bodies, k, t):
     values, vectors = np.linalg.eig(between)
     axis = np.real(vectors[:, np.argmin(np.abs(values - 1))])
     axis /= np.linalg.norm(axis)
-    odd = np.array([between[2, 1] - between[1, 2], between[0, 2] - between[2, 0], between[1, 0] - between[0, 1]])
+    odd = np.array(
+        [between[2, 1] - between[1, 2], between[0, 2] - between[2, 0], between[1, 0] - between[0, 1]]
+    )
     angle = np.arctan2(odd @ axis / 2, (np.trace(between) - 1) / 2)
     if abs(abs(angle) - np.pi) < 1e-9:  # of a half turn the axis that is positive in the body's own axes
         own = r0.T @ axis
@@ -76,13 +78,15 @@ def _distance(q, mesh):
 def gap_at(bodies, start, path, radius, t):
     """Distance from the nearest body less the radius, (m,)."""
     t = np.atleast_1d(t)
-    each = [_distance(seen(bodies, k, start, path, t), bodies.meshes[bodies.shape[k]]) for k in range(len(bodies))]
+    each = [
+        _distance(seen(bodies, k, start, path, t), bodies.meshes[bodies.shape[k]]) for k in range(len(bodies))
+    ]
     return np.min(each, axis=0) - radius
 
 
 def first_touch(bodies, start, path, radius, n=2001):
-    """When the gap first falls to zero, 2 if it does not; and the least gap at the times looked at before. The
-    start is to be open; what is open only between two times is looked for about the least gaps."""
+    """When the gap first falls to zero, 2 if it does not. The start is to be open; what is closed only between
+    two times is looked for about the least gaps."""
     t = np.linspace(0, 1, n)
     gap = gap_at(bodies, start, path, radius, t)
     low = np.flatnonzero((gap[1:-1] <= gap[:-2]) & (gap[1:-1] <= gap[2:])) + 1

@@ -191,9 +191,13 @@ def _swept_boxes(bodies, start, end, turn, way, pivot, spins):
     measures = np.array([prepared.measures_of(mesh) for mesh in bodies.meshes])[bodies.shape]
     ends = (start, bodies.start.unit_wxyz), (end, bodies.end.unit_wxyz)
     radius = np.linalg.norm(measures[:, 5:8], axis=1)
-    from_, to = (place + rotate(quat, np.where(spins[:, None], pivot, measures[:, :3])) for place, quat in ends)
+    from_, to = (
+        place + rotate(quat, np.where(spins[:, None], pivot, measures[:, :3])) for place, quat in ends
+    )
     to = np.where(spins[:, None], from_ + way, to)
-    bow = 0.5 * np.linalg.norm(to - from_, axis=1) * np.tan(np.minimum(np.linalg.norm(turn, axis=1), np.pi) / 4)
+    bow = (
+        0.5 * np.linalg.norm(to - from_, axis=1) * np.tan(np.minimum(np.linalg.norm(turn, axis=1), np.pi) / 4)
+    )
     arm = np.linalg.norm(measures[:, :3] - pivot, axis=1)
     with np.errstate(over="ignore", invalid="ignore"):
         pad = (radius + np.where(spins, arm, bow))[:, None]

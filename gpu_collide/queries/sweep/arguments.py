@@ -284,9 +284,7 @@ def _answered(
 
 
 @remembered
-def _asked(
-    hits: Any, results: Any, turns: Any, form: int, two_sided: Any, buffer: Any
-) -> tuple[bool, float]:
+def _asked(hits: Any, results: Any, turns: Any, form: int, two_sided: Any, buffer: Any) -> tuple[bool, float]:
     """What is asked besides, checked: from both sides? And the buffer."""
     check_choice(hits, "hits", HITS)
     check_choice(results, "results", RESULTS)
@@ -379,7 +377,7 @@ def _refused_turning(bodies: Bodies, turns: str) -> bool:
     if which.size and turns == "refuse":
         raise ValueError(
             f"obstacles: expected bodies that move without turning, got {which.size} that turn, first: "
-            f"{first_few(which)}; pass turning='exact' (rays, spheres and clusters), or turning='chord' to have "
-            "paths taken for straight as these bodies see them"
+            f"{first_few(which)}; pass turning='exact' (rays, spheres and clusters), or turning='chord' to "
+            "have paths taken for straight as these bodies see them"
         )
     return bool(which.size)

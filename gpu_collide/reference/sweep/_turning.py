@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -80,7 +81,7 @@ class SeenTurning:
         """Vectors of the mesh's frame in the world."""
         return quat.rotate(np.broadcast_to(self.frame, (len(rows), 4)), turned(self.way.axes(t), x))
 
-    # -- gaps: functions of (rows, times), each with its value, two derivatives, and a bound of the third -------
+    # -- gaps: functions of (rows, times), each with its value, two derivatives, and a bound of the third
     def plane(self, normal, x, far):
         """From the plane through x."""
         axis = self.way.turn / self.way.theta
@@ -135,7 +136,9 @@ class SeenTurning:
             rows, arm = np.tile(rows[cut], 2), np.tile(arm[cut], 2)
             lo = np.concatenate((lo[cut], lo[cut] + arm[: cut.sum()]))
             h = arm
-        rows, lo, hi = (np.concatenate(part) for part in zip(*brackets, strict=True)) if brackets else 3 * [rows]
+        rows, lo, hi = (
+            (np.concatenate(part) for part in zip(*brackets, strict=True)) if brackets else 3 * [rows]
+        )
         falls = (gap(rows, lo)[0] >= 0) & (gap(rows, hi)[0] < 0)
         rows, lo, hi = rows[falls], lo[falls], hi[falls]
         lo0 = lo
@@ -163,7 +166,7 @@ class SeenTurning:
             return nothing[rows[some]] - f, -df, -ddf, third
 
         was = gap(rows, np.zeros(len(rows)))[0] > nothing[rows]
-        view = SimpleNamespace(nothing=nothing[rows], unit=self.unit[rows])
+        view: Any = SimpleNamespace(nothing=nothing[rows], unit=self.unit[rows])
         was[SeenTurning.falls(view, rising, np.arange(len(rows)), t)[0]] = True
         return was
 
@@ -226,7 +229,9 @@ class SeenTurning:
             yield from self._rim(EDGE, e, ends, faces, gaps, late)
         for k in range(0 if late else len(vertices)):
             faces = np.sort(mesh.vertex_faces[mesh.vertex_face_start[k] : mesh.vertex_face_start[k + 1]])
-            yield from self._rim(VERTEX, k, np.array([k, k]), faces, [(self.round(vertices[k], np.zeros(3)), False)], late)
+            yield from self._rim(
+                VERTEX, k, np.array([k, k]), faces, [(self.round(vertices[k], np.zeros(3)), False)], late
+            )
 
     def _events(self, gap, onto, late):
         """Rows, times, the tangents then, and radii."""
@@ -273,7 +278,9 @@ class SeenTurning:
                 time = edge_times(a - q, e, zero, v, radius)
                 if late:
                     time = self._entered(time, edge_times(a - q, e, zero, v, radius, True))
-                    time[gap(rows, t)[0] >= -5 * 16 * ROUNDING if not onto else np.zeros(len(rows), bool)] = np.inf
+                    time[gap(rows, t)[0] >= -5 * 16 * ROUNDING if not onto else np.zeros(len(rows), bool)] = (
+                        np.inf
+                    )
             else:
                 time = vertex_times(a - q, zero, v, radius)
             good = self._now(gaps[0][0], rows, t, time)

@@ -46,8 +46,10 @@ def touches(bodies, casts, two_sided, buffer, exact=False):
             for some in (slice(k, k + most) for k in range(0, len(which), most)):
                 query, turned = which[some], None if quat is None else quat[some]
                 given = bodies, body, start[some], casts.path[query], radius[some]
-                seen = SeenTurning(*given, _Moment) if turns[body] else _Seen(
-                    *given, turned, casts.form == ELLIPSOIDS
+                seen = (
+                    SeenTurning(*given, _Moment)
+                    if turns[body]
+                    else _Seen(*given, turned, casts.form == ELLIPSOIDS)
                 )
                 for row in seen.touches(two_sided or mesh.two_sided, buffer):
                     n = len(row["query"])
