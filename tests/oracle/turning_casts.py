@@ -1,4 +1,4 @@
-"""A judge of spheres cast among bodies that turn: where bodies are at dense times, by rotation matrices of its
+"""A judge of spheres cast among bodies that turn: where these are at dense times, by rotation matrices of its
 own, and how far the centre is from their triangles then. It shares nothing with the library."""
 
 import numpy as np
@@ -85,8 +85,8 @@ def gap_at(bodies, start, path, radius, t):
 
 
 def first_touch(bodies, start, path, radius, n=2001):
-    """When the gap first falls to zero, 2 if it does not. The start is to be open; what is closed only between
-    two times is looked for about the least gaps."""
+    """When the gap first falls to zero; 2 if it does not. The start is to be open. What is closed only
+    between two times is looked for about the least gaps."""
     t = np.linspace(0, 1, n)
     gap = gap_at(bodies, start, path, radius, t)
     low = np.flatnonzero((gap[1:-1] <= gap[:-2]) & (gap[1:-1] <= gap[2:])) + 1
