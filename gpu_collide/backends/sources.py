@@ -53,6 +53,8 @@ PROGRAMS = {
     "solve_raster": ("narrow_phase/raster/s07_answer.c",),
     "bodies": ("narrow_phase/frame/s01_bodies.c",),
     "overlap": ("narrow_phase/overlap/s09_overlap.c",),
+    "clearance": ("clearance/c01_clearance.c",),
+    "depth": ("clearance/c02_depth.c",),
     "primitives": ("pluecker/p01_primitives.c",),
     "translate": ("pluecker/p02_translate.c",),
     "rotate": ("pluecker/p03_rotate.c",),
@@ -69,7 +71,7 @@ PROGRAMS = {
 #: Programs that are others with a macro that is 1 in them; their kernels have its word behind their names.
 VARIANTS = {
     name: (name.removesuffix("_body"), "GC_BODY_MOTION")
-    for name in ("solve_body", "overlap_body", "sweep_body")
+    for name in ("solve_body", "overlap_body", "clearance_body", "depth_body", "sweep_body")
 }
 _ENTRY = re.compile(r"(?m)^(\s*GC_(?:CROWDED_)?KERNEL\s+void\s+(?!gc_)\w+)")
 

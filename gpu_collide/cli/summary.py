@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide.results.enums import CONTACT_KINDS
+
 if TYPE_CHECKING:
     from typing import Any
 
@@ -54,7 +56,7 @@ def found_rows(contacts: Contacts) -> list[Any]:
         if count or status in (gc.Status.HIT, gc.Status.MISS):
             rows.append((f"  {status_text(status)}", f"{count:,}", _share(count, n_pairs)))
     rows.append(("contacts", f"{n_contacts:,}", ""))
-    for kind in gc.Kind:
+    for kind in CONTACT_KINDS:
         count = int(np.count_nonzero(contacts.kind == kind))
         rows.append((f"  {kind.name}: {KIND_WORDS[kind.name]}", f"{count:,}", _share(count, n_contacts)))
     sustained = int(np.count_nonzero(contacts.sustained))

@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import first_few, how_many
-from gpu_collide.results.enums import Touch
+from gpu_collide.results.enums import Kind, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from gpu_collide._types import Array, BoolArray
 
 __all__ = [
+    "clearance_faults",
     "clipped_faults",
     "contact_faults",
     "csr_faults",
     "encounter_faults",
+    "id_faults",
     "normal_faults",
     "part_faults",
     "planes_faults",
@@ -179,6 +182,18 @@ def encounter_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Ite
     yield from _order_faults("first_time", [a[n] for n in ("first_time", "body_a", "body_b", "first_step")])
 
 
+def id_faults(info: Mapping[str, Any], a: Mapping[str, Array]) -> Iterator[tuple[str, str]]:
+    """Faults of the ids that stand in ``info``, of results with the bodies `a`."""
+    ids = info.get("ids", [])
+    if not isinstance(ids, list) or not all(isinstance(value, (str, int, float)) for value in ids):
+        yield "info", "expected a list of numbers and texts for ids"
+        return
+    most = max((int(a[name].max(initial=-1)) for name in ("body_a", "body_b") if name in a), default=-1)
+    still = info.get("n_static", 0)
+    if "ids" in info and not (isinstance(still, int) and most < len(ids) + still):
+        yield "info", f"expected an id for each of {most + 1} bodies, got {len(ids)}"
+
+
 def trace_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
     """Faults of a `Trace`, whose kinds have one more for none."""
     hit = a["kind"] > 0
@@ -242,6 +257,30 @@ def hits_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator
         yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
     off = np.abs(np.linalg.norm(a["normal"], axis=1) - hit) > UNIT_TOLERANCE
     yield from _rows("normal", off, "directions of length 1 where something is touched, else zero")
+
+
+def clearance_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `Clearance`, which has kinds beyond those of contacts."""
+    told = a["kind"] >= 0
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    yield from _rows("pair", (a["pair"] < 0) | (a["pair"] >= len(a["pairs"])), "rows of pairs")
+    yield from _rows("pairs", a["pairs"] < 0, "numbers of bodies from 0 up")
+    yield from _rows("kind", (a["kind"] < -1) | (a["kind"] > max(Kind)), f"kinds -1 to {max(Kind)}")
+    for name in ("feature_a", "feature_b"):
+        yield from _rows(
+            name, np.where(told, a[name] < 0, a[name] != -1), "numbers of features where there is a place"
+        )
+    yield from _rows("time", told & ~((a["time"] >= 0) & (a["time"] <= 1)), "fractions of the step in [0, 1]")
+    yield from _rows("distance", np.isnan(a["distance"]), "numbers")
+    yield from _rows("lower_bound", ~(a["lower_bound"] <= a["distance"]), "numbers up to the distance")
+    apart = a["distance"] >= 0
+    yield from _rows(
+        "lower_bound", apart & ~(a["lower_bound"] >= 0), "numbers from 0 up where there is no depth"
+    )
+    for name in ("point_a", "point_b", "normal"):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - (told | (a["distance"] < 0))) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1 where there is a place or a depth, else zero")
 
 
 def slides_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:

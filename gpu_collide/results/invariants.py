@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.results.contacts import Kind, Status
+from gpu_collide.results.enums import CONTACT_KINDS
 from gpu_collide.results.invariants_motion import BodyMotions, Motion, Tables, carry
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _form(found: Contacts, pairs: Array) -> list[str]:
         bad.append("pair and contact_start disagree")
     if not np.isin(found.status, list(Status)).all():
         bad.append("a status that does not exist")
-    bad += _tell(found, ~np.isin(found.kind, list(Kind)), "a kind that does not exist")
+    bad += _tell(found, ~np.isin(found.kind, CONTACT_KINDS), "a kind that does not exist")
     keys = (found.feature_b, found.feature_a, found.kind, found.time, found.pair)
     if not np.array_equal(np.lexsort(keys), np.arange(n)):
         bad.append("contacts are not ordered by pair, time, kind, features")

@@ -11,6 +11,14 @@
 #define GC_VF 1
 #define GC_EE 2
 
+/* nearest features, beside those that meet: an edge of A and a vertex of B, the reverse, two vertices; none; in the search: an edge
+ * that goes through a face */
+#define GC_EV 3
+#define GC_VE 4
+#define GC_VV 5
+#define GC_NO_PLACE (-1)
+#define GC_CLEAR_CROSSED (-2)
+
 #define GC_STATUS_MISS 0
 #define GC_STATUS_HIT 1
 #define GC_STATUS_INITIAL_OVERLAP 2
@@ -204,7 +212,7 @@ GC_RECORD(GC_INSET)
     ONE(X, pad)    /* how far B may be off this screw, for one that stands for a piece of a motion; 0: it is the motion */ \
     ONE(X, slip)   /* the same of the velocity at a place */ \
     ONE(X, tilt)   /* and of directions, radians */ \
-    ONE(X, pieces) /* 0; else the record is no screw, but a GC_BODIES of a motion that is cut into so many pieces */
+    ONE(X, pieces) /* 0; above: no screw, but a GC_BODIES, cut into so many; below: too long a motion, and not this one */
 GC_RECORD(GC_SCREW)
 typedef struct {
     GC_FIELDS(GC_SCREW, gc_real)
@@ -318,6 +326,45 @@ GC_RECORD(GC_HIT)
     ONE(X, end) /* and ends: s as well, if it does not last */ \
     ONE(X, properness)
 GC_RECORD(GC_HIT_REAL)
+
+/* the reals of two features that are past each other, or of a region of overlap */
+#define GC_DEEP_STRIDE 13
+#define GC_DEEP_COLUMNS(ONE, MANY, X) \
+    ONE(X, depth) /* user units */ \
+    ONE(X, at_a)  /* of edges: 0 to 1 along them */ \
+    ONE(X, at_b) \
+    MANY(X, point_a, 3) /* in the world */ \
+    MANY(X, point_b, 3) \
+    MANY(X, normal, 3) \
+    ONE(X, limit) /* of a region: two features that are deeper are none of it */
+GC_RECORD(GC_DEEP)
+
+/* an edge of one body that goes through a face of the other */
+#define GC_PASSAGE_STRIDE 5
+#define GC_PASSAGE_COLUMNS(ONE, MANY, X) \
+    ONE(X, pair) \
+    ONE(X, of) /* whose edge: 0 A's, 1 B's */ \
+    ONE(X, edge) \
+    ONE(X, face) \
+    ONE(X, enters) /* from its first vertex on */
+GC_RECORD(GC_PASSAGE)
+
+/* two such places on the line in which two faces meet, counted from the first of their pair */
+#define GC_LINK_STRIDE 4
+#define GC_LINK_COLUMNS(ONE, MANY, X) \
+    ONE(X, one) \
+    ONE(X, other) \
+    ONE(X, face_a) \
+    ONE(X, face_b)
+GC_RECORD(GC_LINK)
+
+/* a region of overlap */
+#define GC_REGION_STRIDE 3
+#define GC_REGION_COLUMNS(ONE, MANY, X) \
+    ONE(X, pair) \
+    ONE(X, place) /* of the pair in the lists of c02_regions; -1: it is in none, and all is one region */ \
+    ONE(X, first) /* the first of its cuts, counted from that of its pair */
+GC_RECORD(GC_REGION)
 
 /* What is common to a pair while it is solved: gc_mesh_a, gc_mesh_b and gc_screw_of have it. */
 typedef struct {

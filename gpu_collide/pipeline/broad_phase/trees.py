@@ -93,13 +93,16 @@ def tree_constants(precision):
 _mesh_bounds: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
-def mesh_bounds(meshes):
-    """(meshes, 7) float64: centre, radius, and half the sides of the bounding box of each mesh."""
+def mesh_bounds(meshes, margin=0.0):
+    """(meshes, 7) float64: centre, radius, and half the sides of the bounding box of each mesh, grown by half
+    a margin: what is nearer to each other than that meets then."""
     for mesh in meshes:
         if mesh not in _mesh_bounds:
             half = np.abs(mesh.vertices - mesh.center).max(axis=0)
             _mesh_bounds[mesh] = np.concatenate([mesh.center, [mesh.radius], half])
-    return np.array([_mesh_bounds[mesh] for mesh in meshes])
+    bounds = np.array([_mesh_bounds[mesh] for mesh in meshes])
+    bounds[:, 3:] += 0.5 * margin
+    return bounds
 
 
 class BodyTree:
@@ -133,15 +136,16 @@ class BodyTree:
         self.wild = c["GC_BVH_WILD"]
 
     @classmethod
-    def build(cls, run, bodies, rules, placed=None):
+    def build(cls, run, bodies, rules, placed=None, margin=0.0):
         """Tree over `bodies` under `rules` (of which only the worlds decide the order).
 
-        `placed`, if it is given, are buffers that hold the poses already (see `bind_poses`).
+        `placed`, if it is given, are buffers that hold the poses already (see `bind_poses`). Bodies count as
+        larger by half of `margin`; such a tree is not for another step.
         """
         tree = cls(run, rules)
         tree.look(bodies)
-        tree._sort(bodies, *tree.bound(bodies, placed))
-        tree._bodies = weakref.ref(bodies)
+        tree._sort(bodies, *tree.bound(bodies, placed, margin))
+        tree._bodies = None if margin else weakref.ref(bodies)
         return tree
 
     def stands_over(self, bodies, rules):
@@ -205,7 +209,7 @@ class BodyTree:
             near = position[np.abs(position).max(axis=1, initial=0.0) < self.wild]
             self.shift = np.median(near, axis=0) if len(near) else self.shift
 
-    def bound(self, bodies, placed=None):
+    def bound(self, bodies, placed=None, margin=0.0):
         """Stage b01: bounds and swept boxes of all bodies."""
         run, n = self.run, self.n_bodies
         if placed is None:
@@ -216,7 +220,7 @@ class BodyTree:
                         arrays[name] = np.where(self.valid[:, None], arrays[name] - self.shift, 0.0)
                 placed = {name: run.to_device(arrays[name], run.real) for name in NAMES}
             placed |= {name: run.to_device(arrays[name]) for name in ("shape_in", "valid_in")}
-            placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes), run.real)
+            placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes, margin), run.real)
         bounds = self.buffer("bounds", n * self.bound_stride, run.real)
         boxes = self.buffer("boxes", n * 6, run.real)
         run.launch_noted(
