@@ -71,7 +71,7 @@ PROGRAMS = {
 #: Programs that are others with a macro that is 1 in them; their kernels have its word behind their names.
 VARIANTS = {
     name: (name.removesuffix("_body"), "GC_BODY_MOTION")
-    for name in ("solve_body", "overlap_body", "clearance_body", "depth_body")
+    for name in ("solve_body", "overlap_body", "clearance_body", "depth_body", "sweep_body")
 }
 _ENTRY = re.compile(r"(?m)^(\s*GC_(?:CROWDED_)?KERNEL\s+void\s+(?!gc_)\w+)")
 

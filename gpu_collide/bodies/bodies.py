@@ -367,7 +367,8 @@ def refuse_spins(bodies: Bodies, name: str) -> None:
     if bodies.spins is not None:
         raise ValueError(
             f"{name}: expected bodies that move from pose to pose, got some that spin (from_velocities), "
-            f"which collide, find_pairs and Scene take with motion='body'; {POSE_TO_POSE}"
+            "which collide, find_pairs and Scene take with motion='body', and rays, spheres and clusters of "
+            f"gc.sweep with turning='exact'; {POSE_TO_POSE}"
         )
 
 

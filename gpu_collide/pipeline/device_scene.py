@@ -102,7 +102,7 @@ class DeviceScene:
         self._placed, self._bodies, self._all_valid = None, None, False
         self._forms: Any = None
         self._grounds: Any = None
-        self._obstacles: Any = None, None
+        self._obstacles: Any = None, None, False
         self._shifted: Any = None, None, {}
 
     @property
@@ -146,10 +146,11 @@ class DeviceScene:
             self._grounds = build_cast_tables(self.meshes, self.backend, self.precision)
         return self._grounds
 
-    def obstacles(self, bodies):
-        """Tables for casts of the bodies as they are now."""
-        if self._obstacles[0] is not bodies:
-            self._obstacles = bodies, obstacles(bodies, self.backend, self.precision)
+    def obstacles(self, bodies, exact=False):
+        """Tables for casts of the bodies as they are now; `exact`: on their own motions where they turn."""
+        known, _, was_exact = self._obstacles
+        if known is not bodies or was_exact != exact:
+            self._obstacles = bodies, obstacles(bodies, self.backend, self.precision, exact), exact
         return self._obstacles[1]
 
     def stands(self, bodies, tree):

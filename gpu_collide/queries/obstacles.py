@@ -41,6 +41,8 @@ class Obstacles:
         What ``backend="auto"`` has to be able to build, as `get_backend` takes it.
     still : bool
         It stands still: bodies are those at their start, a scene that moves is refused.
+    spins : bool
+        Bodies may be given by velocities, and move as they say.
     own : bool
         Each body moves on its own motion, be it a spin; if none does, it is a world that stands `still`.
 
@@ -73,8 +75,10 @@ class Obstacles:
         *programs: tuple[str, ...],
         still: bool = False,
         own: bool = False,
+        spins: bool = False,
     ) -> None:
         self._of, self._method, self._still, self._own = obstacles, method, still, own
+        self._spins = spins
         self.scene = isinstance(obstacles, Scene)
         if self.scene:
             for name, value in (("precision", precision), ("backend", backend), ("max_bytes", max_bytes)):
@@ -132,7 +136,8 @@ class Obstacles:
         """Which bodies move; those that all stand still are what they are at their start."""
         bodies = self.bodies
         if not self._own:
-            refuse_spins(bodies, "obstacles")
+            if not self._spins:
+                refuse_spins(bodies, "obstacles")
         elif bodies.start is not bodies.end:
             moving = ~still_bodies(bodies) & bodies.start.valid
             self.moving = moving if moving.any() else None

@@ -174,6 +174,19 @@
 #define GC_SWEEP_POINT GC_R(4.0)
 /* sweep: square of the sine of an angle to a plane below which the time at which a point is level with it has lost digits */
 #define GC_SWEEP_FLAT GC_R(0.01)
+/* sweep among bodies that turn: what approaches by less than so many roundings of the speeds there goes along */
+#define GC_SWEEP_CURVED GC_R(32.0)
+/* how far the curve of a piece may be off its tangent, in sizes of the mesh; into how many halves of halves a step is cut at most; parts
+ * that a search for one gap's zeros looks at at most, and the shortest of them: what is left is judged by the signs at its ends */
+#define GC_CURVED_PAD GC_R(0.004)
+#if GC_PRECISION == 2
+#define GC_CURVED_LEVELS 18
+#define GC_CURVED_LEAST GC_R(1e-6)
+#else
+#define GC_CURVED_LEVELS 28
+#define GC_CURVED_LEAST GC_R(1e-14)
+#endif
+#define GC_CURVED_VISITS 256
 /* characters: a velocity that leads into a plane by less than so many roundings of its length does not */
 #define GC_CLIP_ROUNDING GC_R(64.0)
 /* characters: along a crease, further than any velocity */

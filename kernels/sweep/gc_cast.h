@@ -106,6 +106,7 @@ GC_FN void gc_collector_begin(gc_cast_collector *net, int mode, int query, GC_GL
     net->reals = reals;
     net->mode = mode;
     net->found = net->room = 0;
+    GC_OF_BODIES(net->curved = 0;)
     net->best.query = query;
     net->best.kind = GC_FEATURE_NONE;
     net->best.body = net->best.face = net->best.number = net->best.ball = -1;

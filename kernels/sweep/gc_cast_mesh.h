@@ -49,21 +49,23 @@ GC_RECORD(GC_CAST_MESH_EDGE)
 GC_RECORD(GC_CAST_MESH_SIZE)
 
 /* a body of the world: reals */
-#define GC_OBSTACLE_STRIDE 17
+#define GC_OBSTACLE_STRIDE 20
 #define GC_OBSTACLE_COLUMNS(ONE, MANY, X) \
     MANY(X, start, 3) /* position, and quaternion wxyz, a unit */ \
     MANY(X, quat, 4) \
-    MANY(X, way, 3)  /* its origin's, over the whole path */ \
-    MANY(X, end, 4)  /* quaternion at the end, a unit */ \
-    MANY(X, spin, 3) /* its turn over the whole path, about its origin: a vector along the axis */
+    MANY(X, way, 3)   /* its origin's, over the whole path; of one that spins, its pivot's */ \
+    MANY(X, end, 4)   /* quaternion at the end, a unit */ \
+    MANY(X, spin, 3)  /* its turn over the whole path: a vector along the axis */ \
+    MANY(X, pivot, 3) /* of one that spins, the point that goes straight on, in its own coordinates */
 GC_RECORD(GC_OBSTACLE)
 
 /* ints of it */
 #define GC_OBSTACLE_INT_STRIDE 2
 #define GC_OBSTACLE_INT_COLUMNS(ONE, MANY, X) \
     ONE(X, shape) \
-    ONE(X, turns)
+    ONE(X, turns) /* 0: it does not; GC_OBSTACLE_SPINS; else from pose to pose */
 GC_RECORD(GC_OBSTACLE_INT)
+#define GC_OBSTACLE_SPINS 2
 
 /* the world of a launch: every pointer is global */
 typedef struct {

@@ -1,5 +1,5 @@
-/* gc_collector.h: the touches of a swept sphere: which of two comes first, and what is reported of one.
- * needs: sweep/gc_touch.h
+/* gc_collector.h: the touches of a swept sphere: which of two comes first, what is reported of one, and where they go.
+ * needs: sweep/gc_touch.h sweep/gc_curved_path.h
  */
 #ifndef GC_CAST_HIT_H
 #define GC_CAST_HIT_H
@@ -75,6 +75,56 @@ GC_FN void gc_cast_hit_where(
 }
 
 /* Time, point and normal of a touch as they are told: in the world, the time less what keeps the buffer. */
+GC_FN void gc_cast_hit_put(const gc_cast_hit *c, gc_real time, gc_vec point, gc_vec normal, gc_real *told)
+{
+    told[GC_CAST_HIT_REAL_time] = time;
+    told[GC_CAST_HIT_REAL_point] = point.x;
+    told[GC_CAST_HIT_REAL_point + 1] = point.y;
+    told[GC_CAST_HIT_REAL_point + 2] = point.z;
+    told[GC_CAST_HIT_REAL_normal] = normal.x;
+    told[GC_CAST_HIT_REAL_normal + 1] = normal.y;
+    told[GC_CAST_HIT_REAL_normal + 2] = normal.z;
+    told[GC_CAST_HIT_REAL_touch] = c->time;
+}
+
+#if GC_BODY_MOTION
+/* The same beside a body that turns. The buffer is kept from the plane of contact, which turns with the body: the time is the last
+ * one before the touch at which the centre was farther off. */
+GC_LARGE void gc_curved_tell(const gc_cast_scene *w, const gc_ball *b, const gc_cast_hit *c, gc_real *told)
+{
+    int shape = w->body_ints[GC_OBSTACLE_INT_STRIDE * c->body + GC_OBSTACLE_INT_shape];
+    gc_real time = c->time;
+    gc_cast_hit now = *c;
+    gc_vec point, normal;
+    gc_quat turned;
+    gc_cast_mesh g;
+    gc_ellipsoid_space v;
+    gc_curved o;
+    gc_cast_mesh_load(w, shape, &g);
+    gc_curved_make(w, b, c->body, &o);
+    gc_curved_at(&o, c->time, &o.middle);
+    gc_curved_moment(&o, &o.middle, &v);
+    now.time = GC_R(0.0);
+    gc_cast_hit_where(w, &g, &v, &now, &point, &normal);
+    /* of a face seen from both sides the one that is approached, also by a point, which is on it */
+    if (c->kind == GC_FEATURE_FACE && gc_dot(normal, v.way) > GC_R(0.0)) normal = gc_scale(normal, GC_R(-1.0));
+    if (b->buffer > GC_R(0.0) && time > GC_R(0.0)) {
+        gc_gap away = gc_gap_of(0, normal, gc_add(v.centre, gc_scale(normal, b->buffer * o.bodies.shrink)), GC_R(0.0));
+        gc_body_state then;
+        gc_falls walk;
+        gc_real last = GC_R(0.0);
+        gc_falls_begin(&walk, GC_R(0.0), c->time);
+        while (gc_gap_falls(&o, &away, 0, &walk, 0, &time, &then)) last = time;
+        time = last;
+    }
+    turned = gc_curved_turned(&o, c->time);
+    point = gc_scale(gc_quat_rotate(turned, point), o.bodies.scale);
+    point = gc_add(gc_add(b->start, gc_scale(b->path, c->time)), point);
+    gc_cast_hit_put(c, time, point, gc_quat_rotate(turned, normal), told);
+}
+#endif
+
+/* the same, of any; where nothing turns the path is straight */
 GC_LARGE void gc_cast_hit_tell(const gc_cast_scene *w, const gc_ball *b, const gc_cast_hit *c, gc_real *told)
 {
     GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * c->body;
@@ -85,6 +135,12 @@ GC_LARGE void gc_cast_hit_tell(const gc_cast_scene *w, const gc_ball *b, const g
     gc_vec point, normal, away;
     gc_cast_mesh g;
     gc_ellipsoid_space v;
+#if GC_BODY_MOTION
+    if (w->body_ints[GC_OBSTACLE_INT_STRIDE * c->body + GC_OBSTACLE_INT_turns]) {
+        gc_curved_tell(w, b, c, told);
+        return;
+    }
+#endif
     gc_cast_mesh_load(w, shape, &g);
     gc_ellipsoid_space_make(w, b, c->body, &v);
     gc_cast_hit_where(w, &g, &v, c, &point, &normal);
@@ -109,14 +165,53 @@ GC_LARGE void gc_cast_hit_tell(const gc_cast_scene *w, const gc_ball *b, const g
     point = gc_add(gc_load_vec(at + GC_OBSTACLE_start, 0), point);
     point = gc_add(point, away);
     normal = gc_quat_rotate(turned, normal);
-    told[GC_CAST_HIT_REAL_time] = time;
-    told[GC_CAST_HIT_REAL_point] = point.x;
-    told[GC_CAST_HIT_REAL_point + 1] = point.y;
-    told[GC_CAST_HIT_REAL_point + 2] = point.z;
-    told[GC_CAST_HIT_REAL_normal] = normal.x;
-    told[GC_CAST_HIT_REAL_normal + 1] = normal.y;
-    told[GC_CAST_HIT_REAL_normal + 2] = normal.z;
-    told[GC_CAST_HIT_REAL_touch] = c->time;
+    gc_cast_hit_put(c, time, point, normal, told);
+}
+
+#define GC_COLLECT_FIRST 0
+#define GC_COLLECT_ANY 1
+#define GC_COLLECT_ALL 2
+
+/* where touches go */
+typedef struct {
+    int mode;
+    gc_cast_hit best; /* of GC_COLLECT_FIRST and GC_COLLECT_ANY */
+    int found;        /* of GC_COLLECT_ALL */
+    int room;         /* how many may be written */
+    GC_GLOBAL int *ints;
+    GC_GLOBAL gc_real *reals;
+    const gc_ball *ball;
+    gc_real sunk; /* when an edge or a vertex of this body first did not count for one who is sunk in beside it */
+    GC_OF_BODIES(const gc_curved *curved;) /* the path, where this body turns; else 0 */
+} gc_cast_collector;
+
+GC_FN void gc_collector_add(const gc_cast_scene *w, gc_cast_collector *net, const gc_cast_hit *c)
+{
+    if (net->mode != GC_COLLECT_ALL) {
+        if (gc_cast_hit_before(c, &net->best)) net->best = *c;
+        return;
+    }
+    if (net->found < net->room) {
+        const gc_cast_hit *from = c;
+        GC_GLOBAL int *to = net->ints + GC_CAST_HIT_STRIDE * (gc_long)net->found;
+        gc_real told[GC_CAST_HIT_REAL_STRIDE];
+        GC_STORE(GC_CAST_HIT, GC_CAST_HIT)
+        gc_cast_hit_tell(w, net->ball, c, told);
+        for (int k = 0; k < GC_CAST_HIT_REAL_STRIDE; ++k)
+            net->reals[GC_CAST_HIT_REAL_STRIDE * (gc_long)net->found + k] = told[k];
+    }
+    net->found += 1;
+}
+
+/* latest time at which a touch is of use */
+GC_FN gc_real gc_collector_last(const gc_cast_collector *net)
+{
+    return net->mode == GC_COLLECT_ALL ? GC_R(1.0) : net->best.time;
+}
+
+GC_FN int gc_collector_ends(const gc_cast_collector *net)
+{
+    return net->mode == GC_COLLECT_ANY && net->best.kind != GC_FEATURE_NONE;
 }
 
 #endif

@@ -30,13 +30,14 @@ typedef struct {
     gc_real least;  /* square of a share of lengths: ways that lead to a feature by less go along it */
     gc_real square; /* of the way's length */
     int round;
-    int thin;          /* it is a point, or hardly more: faces are tested exactly */
-    int kx, ky, kz;    /* axes, the last the one along which the way is longest; mirrored if it goes backwards */
-    gc_real sx, sy;    /* shear that turns the way into it */
-    gc_real lens[9];   /* rows: mesh to stretched */
-    gc_real normal[9]; /* the same of normals, whose length it changes */
-    gc_vec sides;      /* half the sides of the box about it */
-    gc_quat quat;      /* of the body at the start of the path */
+    int thin;                  /* it is a point, or hardly more: faces are tested exactly */
+    int kx, ky, kz;            /* axes, the last the one along which the way is longest; mirrored if it goes backwards */
+    gc_real sx, sy;            /* shear that turns the way into it */
+    gc_real lens[9];           /* rows: mesh to stretched */
+    gc_real normal[9];         /* the same of normals, whose length it changes */
+    gc_vec sides;              /* half the sides of the box about it */
+    gc_quat quat;              /* of the body at the start of the path */
+    GC_OF_BODIES(gc_vec from;) /* where the centre was when the step began, from where it is */
 } gc_ellipsoid_space;
 
 GC_FN gc_vec gc_by_rows(const gc_real *r, gc_vec x)
@@ -195,6 +196,7 @@ GC_FN void gc_ellipsoid_space_make(const gc_cast_scene *w, const gc_ball *b, int
     if (!v->round) gc_ellipsoid_space_stretch(b, back, shrink, v);
     v->onto = GC_SWEEP_ONTO * v->slack;
     v->square = gc_dot(v->way, v->way);
+    GC_OF_BODIES(v->from = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));)
     v->thin = v->radius <= GC_SWEEP_THIN * GC_ROUNDING * (GC_R(1.0) + most);
     if (v->thin) gc_ellipsoid_space_shear(v);
 }

@@ -99,7 +99,9 @@ GC_LARGE int gc_on_internal_edge(
         gc_vec n = gc_ellipsoid_space_normal(v, gc_cast_mesh_plane(w, g, face)), x = gc_cast_mesh_corner(w, g, last - 1);
         gc_real ahead = gc_dot(n, gc_sub(at, gc_ellipsoid_space_point(v, x))),
                 start = -gc_dot(n, gc_ellipsoid_space_point(v, x));
-        int same = (g->two_sided && ahead < GC_R(0.0) ? -start : start) >= -v->slack; /* side as at the start */
+        int same;
+        GC_OF_BODIES(start += gc_dot(n, v->from);)
+        same = (g->two_sided && ahead < GC_R(0.0) ? -start : start) >= -v->slack; /* side as at the start */
         if (!g->two_sided && ahead < -v->slack) continue;
         for (int j = corner; j < last; ++j) {
             gc_vec y = gc_cast_mesh_corner(w, g, j);

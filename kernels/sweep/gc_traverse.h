@@ -1,5 +1,5 @@
 /* gc_traverse.h: a swept sphere through both trees, nearest first.
- * needs: sweep/gc_collector.h sweep/gc_internal_edges.h sweep/gc_bvh8.h
+ * needs: sweep/gc_curved_touch.h
  *
  * Without recursion: one stack for the tree over the bodies and, above its entries, for the tree over a body's faces. What
  * can only be met later than the best touch so far is skipped; what may be equally early is not, so neither trees nor order
@@ -8,51 +8,6 @@
  */
 #ifndef GC_TRAVERSE_H
 #define GC_TRAVERSE_H
-
-#define GC_COLLECT_FIRST 0
-#define GC_COLLECT_ANY 1
-#define GC_COLLECT_ALL 2
-
-/* where touches go */
-typedef struct {
-    int mode;
-    gc_cast_hit best; /* of GC_COLLECT_FIRST and GC_COLLECT_ANY */
-    int found;        /* of GC_COLLECT_ALL */
-    int room;         /* how many may be written */
-    GC_GLOBAL int *ints;
-    GC_GLOBAL gc_real *reals;
-    const gc_ball *ball;
-    gc_real sunk; /* when an edge or a vertex of this body first did not count for one who is sunk in beside it */
-} gc_cast_collector;
-
-GC_FN void gc_collector_add(const gc_cast_scene *w, gc_cast_collector *net, const gc_cast_hit *c)
-{
-    if (net->mode != GC_COLLECT_ALL) {
-        if (gc_cast_hit_before(c, &net->best)) net->best = *c;
-        return;
-    }
-    if (net->found < net->room) {
-        const gc_cast_hit *from = c;
-        GC_GLOBAL int *to = net->ints + GC_CAST_HIT_STRIDE * (gc_long)net->found;
-        gc_real told[GC_CAST_HIT_REAL_STRIDE];
-        GC_STORE(GC_CAST_HIT, GC_CAST_HIT)
-        gc_cast_hit_tell(w, net->ball, c, told);
-        for (int k = 0; k < GC_CAST_HIT_REAL_STRIDE; ++k)
-            net->reals[GC_CAST_HIT_REAL_STRIDE * (gc_long)net->found + k] = told[k];
-    }
-    net->found += 1;
-}
-
-/* latest time at which a touch is of use */
-GC_FN gc_real gc_collector_last(const gc_cast_collector *net)
-{
-    return net->mode == GC_COLLECT_ALL ? GC_R(1.0) : net->best.time;
-}
-
-GC_FN int gc_collector_ends(const gc_cast_collector *net)
-{
-    return net->mode == GC_COLLECT_ANY && net->best.kind != GC_FEATURE_NONE;
-}
 
 /* Does an edge or a vertex from a to b, whose faces are from `begin` to `end` of their list, count when it is touched? */
 GC_FN int gc_touch_counts(
@@ -183,6 +138,94 @@ GC_LARGE void gc_traverse_sunk(
     }
 }
 
+/* the latest time of use as a share of what is traversed now: of the path, or of a piece of it */
+GC_FN gc_real gc_traverse_last(const gc_cast_collector *net)
+{
+    gc_real last = gc_collector_last(net);
+#if GC_BODY_MOTION
+    if (net->curved) last = (last - net->curved->from) / net->curved->length;
+#endif
+    return last;
+}
+
+/* the faces of a mesh that a path comes to, with a stack from n on; late: for one who is sunk in since then */
+GC_FN void gc_traverse_faces(
+    const gc_cast_scene *w,
+    const gc_cast_mesh *g,
+    gc_ellipsoid_space *v,
+    const gc_ray_box *d,
+    int late,
+    gc_real since,
+    int *stack,
+    gc_raster *when,
+    int n,
+    gc_cast_hit *c,
+    gc_cast_collector *net)
+{
+    int base = n;
+    stack[n] = 0;
+    when[n++] = GC_F(0.0);
+    while (n > base) {
+        gc_raster last = gc_ray_box_time(d, gc_traverse_last(net)), times[GC_BVH8_KIDS];
+        int kid = 0, leaf, first, end;
+        do { /* nodes until a leaf is next, so that lanes have leaves together */
+            int some;
+            n -= 1;
+            if (when[n] > last) continue;
+            kid = stack[n];
+            if (kid < 0) break;
+            some = gc_ray_box_look(d, w->nodes + g->node + GC_BVH8_STRIDE * kid, last, times);
+            n = gc_bvh8_pile(w->ints + g->kid + GC_BVH8_KIDS * kid, times, some, stack, when, n);
+        } while (!GC_SERIAL && n > base);
+        if (kid >= 0) continue;
+        leaf = -1 - kid;
+        first = leaf >> GC_BVH8_LEAF;
+        end = first + (leaf & ((1 << GC_BVH8_LEAF) - 1)) + 1;
+#if GC_BODY_MOTION
+        if (net->curved) gc_curved_leaf(w, g, first, end, late, since, c, net);
+        else
+#endif
+            if (late) {
+            gc_traverse_sunk(w, g, v, first, end, since, c, net);
+        } else {
+            gc_traverse_leaf(w, g, v, first, end, c, net);
+        }
+        if (gc_collector_ends(net)) return;
+    }
+}
+
+#if GC_BODY_MOTION
+/* a body that turns: piece by piece of the path that it sees */
+GC_LARGE void gc_traverse_turning(
+    const gc_cast_scene *w,
+    const gc_ball *b,
+    const gc_cast_mesh *g,
+    const gc_real *low,
+    const gc_real *high,
+    int *stack,
+    gc_raster *when,
+    int n,
+    gc_cast_hit *c,
+    gc_cast_collector *net)
+{
+    gc_curved o;
+    gc_ellipsoid_space v;
+    gc_ray_box d;
+    gc_curved_make(w, b, c->body, &o);
+    net->curved = &o;
+    for (int late = 0; late < 2 && !gc_collector_ends(net); ++late) {
+        gc_real since = net->sunk;
+        int first = 1;
+        if (late && since > gc_collector_last(net)) break;
+        while (!gc_collector_ends(net) && gc_curved_piece(&o, first, low, high, gc_collector_last(net), &d)) {
+            first = 0;
+            gc_traverse_faces(w, g, &v, &d, late, since, stack, when, n, c, net);
+        }
+    }
+    net->curved = 0;
+}
+#endif
+
 /* one body, with a stack from n on */
 GC_FN void gc_traverse_body(
     const gc_cast_scene *w,
@@ -194,54 +237,38 @@ GC_FN void gc_traverse_body(
     int n,
     gc_cast_collector *net)
 {
-    int base = n, shape = w->body_ints[GC_OBSTACLE_INT_STRIDE * body + GC_OBSTACLE_INT_shape];
+    int shape = w->body_ints[GC_OBSTACLE_INT_STRIDE * body + GC_OBSTACLE_INT_shape];
     GC_GLOBAL const gc_real *size = w->sizes + GC_CAST_MESH_SIZE_STRIDE * shape;
     gc_real low[3], high[3], since;
     gc_cast_hit c;
     gc_cast_mesh g;
     gc_ellipsoid_space v;
     gc_ray_box d;
-    gc_ellipsoid_space_make(w, b, body, &v);
-    if (!(v.square > GC_R(0.0))) return;
     for (int k = 0; k < 3; ++k) {
         low[k] = size[GC_CAST_MESH_SIZE_low + k];
         high[k] = size[GC_CAST_MESH_SIZE_high + k];
     }
-    v.sides = gc_make(v.sides.x + v.slack, v.sides.y + v.slack, v.sides.z + v.slack);
-    if (!gc_ray_box_make(v.centre, v.line, v.sides, low, high, gc_collector_last(net), &d)) return;
-    gc_cast_mesh_load(w, shape, &g);
     c.query = net->best.query;
     c.body = body;
     c.ball = ball;
     net->sunk = since = GC_SWEEP_NEVER;
+#if GC_BODY_MOTION
+    if (w->body_ints[GC_OBSTACLE_INT_STRIDE * body + GC_OBSTACLE_INT_turns]) {
+        gc_cast_mesh_load(w, shape, &g);
+        gc_traverse_turning(w, b, &g, low, high, stack, when, n, &c, net);
+        return;
+    }
+#endif
+    gc_ellipsoid_space_make(w, b, body, &v);
+    if (!(v.square > GC_R(0.0))) return;
+    v.sides = gc_make(v.sides.x + v.slack, v.sides.y + v.slack, v.sides.z + v.slack);
+    if (!gc_ray_box_make(v.centre, v.line, v.sides, low, high, gc_collector_last(net), &d)) return;
+    gc_cast_mesh_load(w, shape, &g);
     for (int late = 0; late < 2; ++late) {
         if (late && net->sunk > gc_collector_last(net)) return;
         since = net->sunk;
-        stack[n] = 0;
-        when[n++] = GC_F(0.0);
-        while (n > base) {
-            gc_raster last = gc_ray_box_time(&d, gc_collector_last(net)), times[GC_BVH8_KIDS];
-            int kid = 0, leaf, first, end;
-            do { /* nodes until a leaf is next, so that lanes have leaves together */
-                int some;
-                n -= 1;
-                if (when[n] > last) continue;
-                kid = stack[n];
-                if (kid < 0) break;
-                some = gc_ray_box_look(&d, w->nodes + g.node + GC_BVH8_STRIDE * kid, last, times);
-                n = gc_bvh8_pile(w->ints + g.kid + GC_BVH8_KIDS * kid, times, some, stack, when, n);
-            } while (!GC_SERIAL && n > base);
-            if (kid >= 0) continue;
-            leaf = -1 - kid;
-            first = leaf >> GC_BVH8_LEAF;
-            end = first + (leaf & ((1 << GC_BVH8_LEAF) - 1)) + 1;
-            if (late) {
-                gc_traverse_sunk(w, &g, &v, first, end, since, &c, net);
-            } else {
-                gc_traverse_leaf(w, &g, &v, first, end, &c, net);
-            }
-            if (gc_collector_ends(net)) return;
-        }
+        gc_traverse_faces(w, &g, &v, &d, late, since, stack, when, n, &c, net);
+        if (gc_collector_ends(net)) return;
     }
 }
 

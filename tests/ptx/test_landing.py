@@ -176,6 +176,22 @@ def test_bodies_that_turn_are_met_there(cuda, form):
         same(found, wanted)
 
 
+@pytest.mark.parametrize("form", ["spheres", "clusters"])
+def test_bodies_that_turn_on_their_own_motions_are_met_there(cuda, form):
+    """As among bodies that do not turn: nothing goes up, one wait, the bits of the host."""
+    world, given = turning_world(), asked(form)
+    there = {name: cuda.asarray(array) for name, array in given.items()}
+    for hits in ("first", "all"):
+        options = {"turning": "exact", "hits": hits}
+        cast(form, there, world, lambda x: x, backend="cuda", **options)
+        with Moved(cuda) as moved:
+            found = cast(form, there, world, lambda x: x, backend="cuda", **options)
+        assert lies(found, cuda.ndarray) and (moved.up, moved.down, moved.waits) == (0, 1, 1)
+        wanted = cast(form, given, world, backend="cpu", **options)
+        assert found.info["turning"] == wanted.info["turning"] == 0 and wanted.hit.sum() > 3
+        same(found, wanted)
+
+
 def test_many_queries_are_put_in_order_there(cuda, monkeypatch):
     monkeypatch.setattr("gpu_collide.pipeline.sweep.casts.MANY", 16)
     monkeypatch.setattr("gpu_collide.pipeline.sweep.casts.LARGE", 16)

@@ -20,8 +20,10 @@ __all__ = ["build_cast_tables", "cast_tables_for", "key_bits", "motions_for", "o
 HEAD, SIZE, OBSTACLE, OBSTACLE_INT, COURSE = (
     sources.record(name) for name in ("cast_mesh", "cast_mesh_size", "obstacle", "obstacle_int", "cast_scene")
 )
-#: Bodies without borders: those that turn are looked at always.
+#: Bodies without borders: those that turn, where chords are taken, are looked at always.
 FAR = 1e30
+#: ``turns`` of a body that spins (``GC_OBSTACLE_SPINS``).
+SPINS = sources.constants("mixed", "sweep/gc_cast_mesh.h")["GC_OBSTACLE_SPINS"]
 #: Bits of a Morton code on each axis.
 BITS = 21
 #: Cells of the keys that order queries, along an axis (``GC_CAST_CELLS``), and bits of a key.
@@ -68,15 +70,25 @@ def _normalised(rows):
     return rows
 
 
-def obstacles(bodies, backend, precision):
+def obstacles(bodies, backend, precision, exact=False):
     """`Placed` tables of bodies, of which those whose poses are none are not there; `more`: what positions
-    count from."""
+    count from. `exact`: those that turn are seen on their own motions, not along chords."""
     real, raster = declarations.dtypes(precision)
     valid = np.flatnonzero(bodies.valid)
     start, end = (np.where(bodies.valid[:, None], x.position, 0.0) for x in (bodies.start, bodies.end))
     quat, quat_end = bodies.start.unit_wxyz, bodies.end.unit_wxyz
-    turns = turning(bodies)
-    boxes = _boxes(bodies, start, end, turns)[valid]
+    turns = turning(bodies).astype(np.int32)
+    turn, pivot = np.where(turns[:, None], turn_vector(quat, quat_end), 0.0), np.zeros((len(bodies), 3))
+    way, spins = end - start, bodies.spins
+    if spins is not None:
+        spinning = spins.spinning & bodies.valid & (spins.rotation != 0.0).any(axis=1)
+        turns[spinning] = SPINS
+        way[spinning], turn[spinning] = spins.displacement[spinning], spins.rotation[spinning]
+        pivot[spinning] = spins.center[spinning]
+    boxes = _boxes(bodies, start, end, turns > 0)
+    if exact:
+        boxes[turns > 0] = _swept_boxes(bodies, start, end, turn, way, pivot, turns == SPINS)[turns > 0]
+    boxes = boxes[valid]
     finite = np.abs(boxes).max(axis=1, initial=0.0) < FAR
     low = boxes[finite, :3].min(axis=0, initial=np.inf, keepdims=False) if finite.any() else np.zeros(3)
     high = boxes[finite, 3:].max(axis=0, initial=-np.inf) if finite.any() else np.zeros(3)
@@ -101,8 +113,8 @@ def obstacles(bodies, backend, precision):
         crowds, kids = widened(none, raster), np.full(WIDE, -1, np.int32)
     rows = np.zeros((len(bodies), OBSTACLE.stride))
     rows[:, OBSTACLE["start"]], rows[:, OBSTACLE["quat"]] = start - shift, quat
-    rows[:, OBSTACLE["way"]], rows[:, OBSTACLE["end"]] = end - start, quat_end
-    rows[:, OBSTACLE["spin"]] = np.where(turns[:, None], turn_vector(quat, quat_end), 0.0)
+    rows[:, OBSTACLE["way"]], rows[:, OBSTACLE["end"]] = way, quat_end
+    rows[:, OBSTACLE["spin"]], rows[:, OBSTACLE["pivot"]] = turn, pivot
     ints = np.zeros((len(bodies), OBSTACLE_INT.stride), np.int32)
     ints[:, OBSTACLE_INT["shape"]], ints[:, OBSTACLE_INT["turns"]] = bodies.shape, turns
     host = {
@@ -118,9 +130,10 @@ def obstacles(bodies, backend, precision):
     return Placed.of(host, backend, shift)
 
 
-def obstacles_for(bodies, backend, precision):
+def obstacles_for(bodies, backend, precision, exact=False):
     """`obstacles`, kept for the bodies that were asked for last as long as they live: bodies never change."""
-    return _kept_for(bodies, backend, f"obstacles {precision}", lambda: obstacles(bodies, backend, precision))
+    name = f"obstacles {precision}{' exact' * exact}"
+    return _kept_for(bodies, backend, name, lambda: obstacles(bodies, backend, precision, exact))
 
 
 def motions_for(bodies, backend):
@@ -165,6 +178,32 @@ def _boxes(bodies, start, end, turns):
         pad = half + 1e-12 * (half + np.maximum(np.abs(start), np.abs(end)) + np.abs(middle))
         boxes = np.concatenate([np.minimum(*ends) - pad, np.maximum(*ends) + pad], axis=1)
         wild = turns | ~(np.abs(boxes).max(axis=1, initial=0.0) < FAR)
+    return np.where(wild[:, None], np.repeat([-FAR, FAR], 3), boxes)
+
+
+def _swept_boxes(bodies, start, end, turn, way, pivot, spins):
+    """(n, 6) boxes of what bodies fill that turn on their own motions, rounded outwards.
+
+    What spins stays within a ball about its pivot, which goes straight on. On a screw by the angle a the
+    middle of the mesh is off its chord by no more than a quarter of the angle's tangent times half the
+    chord.
+    """
+    measures = np.array([prepared.measures_of(mesh) for mesh in bodies.meshes])[bodies.shape]
+    ends = (start, bodies.start.unit_wxyz), (end, bodies.end.unit_wxyz)
+    radius = np.linalg.norm(measures[:, 5:8], axis=1)
+    from_, to = (
+        place + rotate(quat, np.where(spins[:, None], pivot, measures[:, :3])) for place, quat in ends
+    )
+    to = np.where(spins[:, None], from_ + way, to)
+    bow = (
+        0.5 * np.linalg.norm(to - from_, axis=1) * np.tan(np.minimum(np.linalg.norm(turn, axis=1), np.pi) / 4)
+    )
+    arm = np.linalg.norm(measures[:, :3] - pivot, axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        pad = (radius + np.where(spins, arm, bow))[:, None]
+        pad = pad + 1e-12 * (pad + np.maximum(np.abs(start), np.abs(end)) + np.abs(from_) + np.abs(to))
+        boxes = np.concatenate([np.minimum(from_, to) - pad, np.maximum(from_, to) + pad], axis=1)
+        wild = ~(np.abs(boxes).max(axis=1, initial=0.0) < FAR)
     return np.where(wild[:, None], np.repeat([-FAR, FAR], 3), boxes)
 
 

@@ -32,12 +32,15 @@ class CastWorld(NamedTuple):
         Is that not 0?
     held : int
         Bytes that it takes, where no scene keeps it.
+    variant : str
+        Behind the names of kernels that cast through it: ``_body`` where bodies turn on their own motions.
     """
 
     buffers: dict
     shift: np.ndarray
     shifted: bool
     held: int
+    variant: str = ""
     tree: None = None
 
 
@@ -46,19 +49,21 @@ class CastQuery(WorldQuery):
 
     programs: tuple[str, ...] = ("sweep",)
 
-    def world(self, bodies, resident=None):
-        """`CastWorld` of bodies; of a scene, if `resident` is what it keeps."""
-        made = self._known(bodies)
-        if made is None:
+    def world(self, bodies, resident=None, exact=False):
+        """`CastWorld` of bodies; of a scene, if `resident` is what it keeps. `exact`: some turn, and are seen
+        on their own motions, not along chords."""
+        made, variant = self._known(bodies), "_body" if exact else ""
+        if made is None or made.variant != variant:
             for program in self.programs:
-                self.run.build(program)
+                self.run.build(program + variant)
             if resident is None:
                 tables = cast_tables_for(bodies.meshes, self.backend, self.precision)
-                stand = obstacles_for(bodies, self.backend, self.precision)
+                stand = obstacles_for(bodies, self.backend, self.precision, exact)
             else:
-                tables, stand = resident.grounds, resident.obstacles(bodies)
+                tables, stand = resident.grounds, resident.obstacles(bodies, exact)
             buffers, held = {**tables.buffers, **stand.buffers}, tables.nbytes + stand.nbytes
-            made = self._keep(bodies, CastWorld(buffers, stand.more, bool(stand.more.any()), held))
+            shifted = bool(stand.more.any())
+            made = self._keep(bodies, CastWorld(buffers, stand.more, shifted, held, variant))
         self.leave_room_beside(made.held if resident is None else resident.nbytes)
         return made
 
@@ -87,7 +92,7 @@ class CastQuery(WorldQuery):
             piece = self.piece(FIRST, k, world.buffers, self._given(world, casts, part), casts.form)
             if not piece.more:
                 piece.more = self._more(world, casts, piece.given, k)
-            piece.launch(FIRST.kernel, k, n=k, **numbers)
+            piece.launch(FIRST.kernel + world.variant, k, n=k, **numbers)
             rows = first_rows(k, *be.to_hosts(piece.made.values()))
             if world.shifted:
                 point = rows["point"]

@@ -38,7 +38,8 @@ class DeviceQueries(DeviceImport):
             k = stop - at
             queries, state = self._queries(at, stop)
             made = FIRST.made(be, run.real, k)
-            run.launch_noted(FIRST.kernel, k, self.world.buffers, queries, made, n=k, **numbers)
+            kernel = FIRST.kernel + self.world.variant
+            run.launch_noted(kernel, k, self.world.buffers, queries, made, n=k, **numbers)
             feature, caught, told = made.values()
             told = told.astype(np.float64, copy=False)
             self._double.launch_ahead(

@@ -166,8 +166,8 @@ def in_lists(x, world, stage, n, queries, numbers, beside=0):
             count, ints = be.empty(k, np.int32), be.empty(max(size, 1) * stage.ints.stride, np.int32)
             reals = be.empty(max(size, 1) * stage.reals.stride, real)
             if size or not fill:
-                x.launch(fill, stage.kernel, k, world.buffers, bound, numbers, n=k, fill=fill, begin_in=begin,
-                         count_out=count, told_out=reals, **{stage.out: ints})  # fmt: skip
+                x.launch(fill, stage.kernel + world.variant, k, world.buffers, bound, numbers, n=k, fill=fill,
+                         begin_in=begin, count_out=count, told_out=reals, **{stage.out: ints})  # fmt: skip
             return count, ints, reals
 
         count, *_ = launch(0, be.zeros(k + 1, np.int64), 0)

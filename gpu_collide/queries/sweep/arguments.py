@@ -27,13 +27,17 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
 
 __all__ = [
-    "TURNING", "answer", "casts_on", "cluster_casts", "ellipsoid_casts", "limit_of", "sphere_casts",
+    "answer", "casts_on", "check_turning", "cluster_casts", "ellipsoid_casts", "limit_of", "sphere_casts",
     "within_digits",
 ]  # fmt: skip
 
 #: Lengths beyond so many sizes of the smallest mesh leave no room for the products of the kernels.
 MOST = {"mixed": 1e40, "double": 1e40, "single": 1e8}
-TURNING = ("refuse", "chord")
+#: The same with ``turning="exact"`` in sizes of the smallest mesh that turns; and radians in a step.
+MOST_EXACT, MOST_TURN = {"mixed": 1e8, "double": 1e8, "single": 1e5}, 1000.0
+TURNING = ("refuse", "chord", "exact")
+#: What ellipsoids and characters know.
+CHORDS = TURNING[:2]
 #: So many are squared and summed faster than they are compared.
 FEW_NUMBERS = 1 << 10
 #: What is told of a query that touches nothing.
@@ -219,23 +223,34 @@ def answer(
     results: Any,
 ) -> Hits:
     """`Hits` of what is swept through a world."""
-    two_sided, zone = _asked(hits, results, turns, two_sided, buffer)
-    with Obstacles(world, casts_on, precision, backend, max_bytes, ("sweep",)) as among:
+    two_sided, zone = _asked(hits, results, turns, casts.form, two_sided, buffer)
+    exact = turns == "exact"
+    programs = ("sweep_body",) if exact else ("sweep",)
+    with Obstacles(world, casts_on, precision, backend, max_bytes, programs, spins=exact) as among:
         bodies, engine, where = among.bodies, among.engine, among.where
         turn = _refused_turning(bodies, turns)
+        exact = exact and turn
         limit, stays = limit_of(bodies, engine.precision), residency.keeps_on_device(casts, where, results)
-        landing = residency.device_queries(casts, where, stays, engine, bodies, among.resident, limit)
+        if exact:
+            limit = min(limit, exact_limit(bodies, engine.precision))
+        landing = residency.device_queries(
+            casts, where, stays, engine, bodies, among.resident, limit, exact=exact
+        )
+        told = {"turning": 0.0} if exact else {}
+        chords = turn and not exact
         if landing is not None:
             every = hits == "all"
-            told = {"turning": chord_error(extent_there(landing, bodies), bodies)} if turn else {}
+            if chords:
+                told = {"turning": chord_error(extent_there(landing, bodies), bodies)}
             rows = landing.all(two_sided, zone) if every else landing.first(two_sided, zone, hits == "any")
             return Hits(**(rows if stays else residency.fetched(rows, where)), info=engine.about() | told)
         casts = residency.fetched_casts(casts)
         within = within_digits(casts, limit)
         rows = casts if within is None else _staying(replace(casts, moves=casts.moves & within))
-        extent = extent_of(rows, bodies, turning_bodies(bodies)) if turn else None
-        told = {"turning": chord_error(extent, bodies)} if turn else {}
-        found = _answered(engine, engine.world(bodies, among.resident), rows, hits, two_sided, zone)
+        if chords:
+            told = {"turning": chord_error(extent_of(rows, bodies, turning_bodies(bodies)), bodies)}
+        made = engine.world(bodies, among.resident, exact)
+        found = _answered(engine, made, rows, hits, two_sided, zone)
         found["info"] = engine.about() | told
     if not rows.every:
         lost = np.where(casts.moves, np.uint8(Status.UNRESOLVED), np.uint8(Status.INVALID_INPUT))
@@ -269,12 +284,25 @@ def _answered(
 
 
 @remembered
-def _asked(hits: Any, results: Any, turns: Any, two_sided: Any, buffer: Any) -> tuple[bool, float]:
+def _asked(hits: Any, results: Any, turns: Any, form: int, two_sided: Any, buffer: Any) -> tuple[bool, float]:
     """What is asked besides, checked: from both sides? And the buffer."""
     check_choice(hits, "hits", HITS)
     check_choice(results, "results", RESULTS)
-    check_choice(turns, "turning", TURNING)
+    if form == ELLIPSOIDS:
+        check_turning(turns, "ellipsoids")
+    else:
+        check_choice(turns, "turning", TURNING)
     return check_bool(two_sided, "two_sided"), _buffer(buffer)
+
+
+def check_turning(turns: Any, what: str) -> None:
+    """Raise unless `turns` is what ellipsoids and characters know."""
+    if turns == "exact":
+        raise ValueError(
+            f"turning: expected 'refuse' or 'chord' for {what}, got 'exact', which rays, spheres and "
+            "clusters know; pass turning='chord', and shorter steps for a smaller error"
+        )
+    check_choice(turns, "turning", CHORDS)
 
 
 def _buffer(buffer: Any) -> float:
@@ -292,6 +320,39 @@ def limit_of(bodies: Bodies, precision: str) -> float:
         size = min(float(prepared.measures_of(mesh)[4]) for mesh in bodies.meshes)
         bodies.__dict__["_least_size"] = size
     return MOST[precision] * size
+
+
+def exact_limit(bodies: Bodies, precision: str) -> float:
+    """`limit_of` where some bodies turn on their own motions.
+
+    Raises
+    ------
+    ValueError
+        Such bodies are farther away or move farther, or turn by more than `MOST_TURN`.
+    """
+    which = turning_bodies(bodies)
+    limit = MOST_EXACT[precision] * min(
+        float(prepared.measures_of(bodies.meshes[k])[4]) for k in np.unique(bodies.shape[which])
+    )
+    places = [bodies.start.position[which], bodies.end.position[which]]
+    if bodies.spins is not None:
+        places.append(bodies.spins.displacement[which])
+        turn = np.linalg.norm(bodies.spins.rotation[which], axis=1)
+        if (turn > MOST_TURN).any():
+            bad = which[turn > MOST_TURN]
+            raise ValueError(
+                f"obstacles: expected turns of at most {MOST_TURN:g} rad in a step with turning='exact', got "
+                f"{turn.max():.6g} ({bad.size} bodies, first: {first_few(bad)}); make shorter steps"
+            )
+    far = np.abs(np.concatenate(places, axis=1)).max(axis=1)
+    if (far > limit).any():
+        bad = which[far > limit]
+        raise ValueError(
+            f"obstacles: expected bodies that turn to stay within {limit:.6g} of the origin with "
+            f"turning='exact', {MOST_EXACT[precision]:g} sizes of the smallest of them, got {far.max():.6g} "
+            f"({bad.size} bodies, first: {first_few(bad)}); count positions from somewhere near them"
+        )
+    return limit
 
 
 def within_digits(casts: Casts, limit: float) -> Array | None:
@@ -316,7 +377,7 @@ def _refused_turning(bodies: Bodies, turns: str) -> bool:
     if which.size and turns == "refuse":
         raise ValueError(
             f"obstacles: expected bodies that move without turning, got {which.size} that turn, first: "
-            f"{first_few(which)}; pass turning='chord' to have paths taken for straight as these bodies see "
-            "them, or use collide, which turns exactly"
+            f"{first_few(which)}; pass turning='exact' (rays, spheres and clusters), or turning='chord' to "
+            "have paths taken for straight as these bodies see them"
         )
     return bool(which.size)

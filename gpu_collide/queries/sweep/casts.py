@@ -29,7 +29,7 @@ def rays(
     hits: HitsWanted = "first",
     two_sided: bool = False,
     buffer: float = 0.0,
-    turning: Literal["refuse", "chord"] = "refuse",
+    turning: Literal["refuse", "chord", "exact"] = "refuse",
     precision: Precision | None = None,
     backend: BackendName | None = None,
     max_bytes: int | None = None,
@@ -54,9 +54,12 @@ def rays(
     buffer : float, optional
         Distance to be kept: `Hits.time` is earlier, by as much as the point needs to be this far from the
         plane of contact, but not before 0. It does not make hits of what is only passed near.
-    turning : {"refuse", "chord"}, optional
-        What to do with bodies that turn between start and end: refuse them, or take for straight the paths
-        that those bodies see; ``info["turning"]`` is then a bound on the error. See Notes.
+    turning : {"refuse", "chord", "exact"}, optional
+        What to do with bodies that turn: refuse them; take for straight the paths that those bodies see
+        (``chord``), of which ``info["turning"]`` is a bound on the error; or move each body as
+        ``motion="body"`` of `gpu_collide.collide` does (``exact``), on the screw between its poses or, made
+        by `Bodies.from_velocities`, straight on and spinning, by at most 1000 rad. Exact times are those of
+        the true curves, to rounding.
     precision, backend, max_bytes
         As in `gpu_collide.collide`. With a `Scene` as obstacles, those of the scene; they are not to be given
         then.
@@ -74,7 +77,7 @@ def rays(
     ------
     TypeError, ValueError
         Arguments of the wrong kind, before anything is computed, but lengths and numbers that lie on a GPU
-        when they are known (docs/devices.md); bodies that turn.
+        when they are known (docs/devices.md); bodies that turn, or turn too far for ``turning="exact"``.
     MemoryLimitError
         The obstacles, or what one query touches, does not fit `max_bytes`.
     BackendUnavailableError
@@ -118,7 +121,7 @@ def spheres(
     hits: HitsWanted = "first",
     two_sided: bool = False,
     buffer: float = 0.0,
-    turning: Literal["refuse", "chord"] = "refuse",
+    turning: Literal["refuse", "chord", "exact"] = "refuse",
     precision: Precision | None = None,
     backend: BackendName | None = None,
     max_bytes: int | None = None,
@@ -244,7 +247,7 @@ def clusters(
     hits: HitsWanted = "first",
     two_sided: bool = False,
     buffer: float = 0.0,
-    turning: Literal["refuse", "chord"] = "refuse",
+    turning: Literal["refuse", "chord", "exact"] = "refuse",
     precision: Precision | None = None,
     backend: BackendName | None = None,
     max_bytes: int | None = None,

@@ -24,7 +24,7 @@ from gpu_collide.queries.engine_cache import options_of, remembered
 from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.sweep import residency
 from gpu_collide.queries.sweep.arguments import (
-    TURNING,
+    check_turning,
     ellipsoid_casts,
     limit_of,
     within_digits,
@@ -376,7 +376,7 @@ def _rules(
 ) -> dict[str, Any]:
     """What is asked besides, checked, as the kernels read it."""
     check_choice(results, "results", RESULTS)
-    check_choice(turning, "turning", TURNING)
+    check_turning(turning, "characters")
     return {
         "two_sided": int(check_bool(two_sided, "two_sided")),
         "most": slides(most),

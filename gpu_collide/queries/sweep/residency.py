@@ -174,10 +174,12 @@ def device_queries(
     resident: Any,
     limit: float,
     refuse: Callable[[], object] | None = None,
+    exact: bool = False,
 ) -> Any:
     """`DeviceQueries` of casts whose arrays are used in place, or whose results stay there; else None.
 
-    `refuse` raises what is wrong with arguments; default: what is with the casts.
+    `refuse` raises what is wrong with arguments; default: what is with the casts. `exact`: bodies turn on
+    their own motions.
     """
     if where.kind != "cuda" or not isinstance(swept, GivenCasts) or not len(swept):
         return None
@@ -188,7 +190,8 @@ def device_queries(
     refuse = swept.host if refuse is None else refuse
     if swept.device is None:
         refuse()  # all of it is on the host: what is wrong is said before any launch
-    return DeviceQueries(engine, engine.world(bodies, resident), swept, limit, refuse)
+    world = engine.world(bodies, resident, exact) if exact else engine.world(bodies, resident)
+    return DeviceQueries(engine, world, swept, limit, refuse)
 
 
 def fetched_casts(swept: Casts | GivenCasts) -> Casts:

@@ -25,10 +25,13 @@ __all__ = [
 
 
 def turning_bodies(bodies: Bodies) -> Array:
-    """Numbers of the bodies that turn between their poses."""
+    """Numbers of the bodies that turn between their poses, or spin."""
     which = bodies.__dict__.get("_turning")
     if which is None:
-        which = np.flatnonzero(turning(bodies) & bodies.start.valid & bodies.end.valid)
+        turns = turning(bodies)
+        if bodies.spins is not None:
+            turns = turns | (bodies.spins.spinning & (bodies.spins.rotation != 0.0).any(axis=1))
+        which = np.flatnonzero(turns & bodies.start.valid & bodies.end.valid)
         bodies.__dict__["_turning"] = which
     return which
 

@@ -13,9 +13,10 @@ __all__ = ["Reference"]
 
 
 class World(NamedTuple):
-    """Bodies."""
+    """Bodies; `exact`: those that turn are seen on their own motions, not along chords."""
 
     bodies: object
+    exact: bool = False
 
 
 class Reference:
@@ -27,9 +28,9 @@ class Reference:
         """Backend, device and precision, as ``info`` tells them."""
         return {"backend": "reference", "device": "NumPy", "precision": "double", "timings": {}}
 
-    def world(self, bodies, resident=None):
+    def world(self, bodies, resident=None, exact=False):
         """The world of some bodies."""
-        return World(bodies)
+        return World(bodies, exact)
 
     def first(self, world, casts, two_sided, buffer, any_hit):
         """As `Sweep.first`; any touch is the first one."""
@@ -40,11 +41,11 @@ class Reference:
             "sphere": np.full(n, -1, np.int32), "time": np.ones(n), "point": np.zeros((n, 3)),
             "normal": np.zeros((n, 3)),
         }  # fmt: skip
-        rows = first_touches(world.bodies, casts, two_sided, buffer)
+        rows = first_touches(world.bodies, casts, two_sided, buffer, world.exact)
         for name in found:
             found[name][rows["query"]] = rows[name]
         return found
 
     def all(self, world, casts, two_sided, buffer):
         """As `Sweep.all`."""
-        return all_touches(world.bodies, casts, two_sided, buffer)
+        return all_touches(world.bodies, casts, two_sided, buffer, world.exact)

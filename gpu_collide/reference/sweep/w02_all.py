@@ -10,6 +10,7 @@ from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, turning
 from gpu_collide.bodies.quaternion import conjugate, dot, multiply, rotate
 from gpu_collide.reference.sweep._rest import over_side, rests_on_edge, rests_on_face
 from gpu_collide.reference.sweep._touch import ROUNDING, edge_times, face_times, vertex_times
+from gpu_collide.reference.sweep._turning import SeenTurning
 
 __all__ = ["FIELDS", "all_touches", "touches"]
 
@@ -21,33 +22,34 @@ FIELDS = {
 }  # fmt: skip
 
 
-def all_touches(bodies, casts, two_sided, buffer):
+def all_touches(bodies, casts, two_sided, buffer, exact=False):
     """Rows of all touches, ordered by query, time of touch, feature, body, number and sphere."""
-    rows = touches(bodies, casts, two_sided, buffer)
+    rows = touches(bodies, casts, two_sided, buffer, exact)
     keys = [rows[name] for name in ("query", "touch", "feature", "body", "number", "sphere")]
     order = np.lexsort(keys[::-1])
     return {name: array[order] for name, array in rows.items() if name != "touch"}
 
 
 @np.errstate(over="ignore", divide="ignore", invalid="ignore")  # of lengths without digits and of no ways
-def touches(bodies, casts, two_sided, buffer):
-    """Rows of all touches, in no order; ``touch`` is the time without the buffer."""
+def touches(bodies, casts, two_sided, buffer, exact=False):
+    """Rows of all touches, in no order; ``touch`` is the time without the buffer. `exact`: bodies that turn
+    are seen on their own motions."""
     found = {name: [np.zeros((0, 3) if name in ("point", "normal") else 0, t)] for name, t in FIELDS.items()}
     valid = bodies.start.valid & bodies.end.valid
+    turns = turning(bodies) & exact
+    if exact and bodies.spins is not None:
+        turns |= bodies.spins.spinning & (bodies.spins.rotation != 0.0).any(axis=1)
     for begin, which, start, radius, quat in _balls(casts):
         for body in np.flatnonzero(valid):
             mesh = bodies.meshes[bodies.shape[body]]
             most = max(1, AT_ONCE // (mesh.n_vertices + mesh.n_faces))
             for some in (slice(k, k + most) for k in range(0, len(which), most)):
                 query, turned = which[some], None if quat is None else quat[some]
-                seen = _Seen(
-                    bodies,
-                    body,
-                    start[some],
-                    casts.path[query],
-                    radius[some],
-                    turned,
-                    casts.form == ELLIPSOIDS,
+                given = bodies, body, start[some], casts.path[query], radius[some]
+                seen = (
+                    SeenTurning(*given, _Moment)
+                    if turns[body]
+                    else _Seen(*given, turned, casts.form == ELLIPSOIDS)
                 )
                 for row in seen.touches(two_sided or mesh.two_sided, buffer):
                     n = len(row["query"])
@@ -95,6 +97,7 @@ class _Seen:
         self.sides: dict = {}  # by the numbers of their vertices
         self.axes: Any = None
         self.radii: Any = None
+        self.origin = np.zeros((n, 3))  # where centres were when the step began
         if ellipsoid:
             self.axes, self.radii, self.radius = multiply(conjugate(first), quat), radius, np.ones(n)
 
@@ -192,7 +195,7 @@ class _Seen:
             loop, normal = self._loop(f), planes[f]
             x, sides = self._corners(f)
             nothing = ROUNDING * (1.0 + np.abs(x[0]).max(axis=1))
-            ahead, start = dot(normal, centre - x[0]), dot(normal, -x[0])
+            ahead, start = dot(normal, centre - x[0]), dot(normal, self.origin - x[0])
             front = two_sided | (ahead >= -nothing)
             same = np.where(two_sided & (ahead < 0), -start, start) >= -nothing
             over = front.copy()
@@ -245,3 +248,19 @@ class _Seen:
             "touch": time[q], "time": np.maximum(time[q] - (buffer / speed if buffer else 0.0), 0.0),
             "point": rotate(turned, point + self.c[q]) + place, "normal": rotate(turned, out),
         }  # fmt: skip
+
+
+class _Moment(_Seen):
+    """Spheres at c in a mesh's frame that go on by v, and began the step at `origin` from there."""
+
+    def __init__(self, mesh, c, v, radius, origin):
+        self.mesh, self.c, self.v, self.radius, self.origin = mesh, c, v, radius, origin
+        self.sides, self.axes, self.radii = {}, None, None
+        self.vertices = mesh.vertices[:, None] - c
+        normals = mesh.face_planes[:, None, :3]
+        self.planes = np.broadcast_to(normals, (len(normals), len(c), 3))
+        self.sunk = np.full(len(c), np.inf)
+
+    def counts(self, ends, faces, two_sided):
+        """The face in front of which an edge or a vertex is touched now; -1: it does not count."""
+        return self._counts(ends, self.v, np.zeros(len(self.c)), faces, self.planes, two_sided)
