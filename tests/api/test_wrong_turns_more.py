@@ -140,7 +140,7 @@ def mesh_for_a_world(folder, monkeypatch):
 def world_that_moves(folder, monkeypatch):
     bodies = two()
     with gc.Scene(box(), None, bodies.start, bodies.end, backend="cpu") as world:
-        gc.pluecker.translate(bodies, world, [0, 0, 1])
+        gc.pluecker.contacts(bodies, world)
 
 
 # -- results, recordings and files
