@@ -15,7 +15,7 @@ typedef struct {
 } gc_half_turn;
 
 /* Series reach to half angles of 1.58; beyond it a part of the turn is doubled. */
-GC_INLINE gc_half_turn gc_half_turn_at(gc_real angle, gc_real s)
+GC_FN gc_half_turn gc_half_turn_at(gc_real angle, gc_real s)
 {
     gc_half_turn r;
     gc_real part = GC_R(0.5) * s, a, w;
@@ -47,6 +47,13 @@ GC_FN void gc_to_three(gc_vec v, gc_real *to)
     to[2] = v.z;
 }
 
+/* how far the swing has moved the centre */
+GC_FN gc_vec gc_swung(gc_half_turn r, gc_vec turn, gc_vec swing)
+{
+    gc_real sigma = GC_R(2.0) * r.k * r.w, nu = GC_R(2.0) * r.k * r.k;
+    return gc_add(gc_scale(swing, sigma), gc_scale(gc_cross(turn, swing), nu));
+}
+
 /* B as A sees it at a time: its orientation, its centre q, and of a point q + r that goes with it
  *     velocity      v + omega x r
  *     acceleration  a + omega x (omega x r) - xi x r      (of A's axes, that is, what A's clock and ruler say) */
@@ -73,34 +80,21 @@ GC_FN void gc_quat_rows(gc_quat q, gc_real *m)
     m[8] = GC_R(1.0) - (xx + yy);
 }
 
-/* where a swing is, how fast it moves, and its acceleration; it is across its turn */
-typedef struct {
-    gc_vec at, v, a;
-} gc_swinging;
-
-GC_INLINE gc_swinging gc_swing_at(gc_half_turn r, gc_real angle, gc_vec turn, gc_vec swing)
-{
-    gc_swinging o;
-    gc_vec across = gc_cross(turn, swing);
-    gc_real sigma = GC_R(2.0) * r.k * r.w, nu = GC_R(2.0) * r.k * r.k, cosine = GC_R(1.0) - angle * angle * nu;
-    o.at = gc_add(gc_scale(swing, sigma), gc_scale(across, nu));
-    o.v = gc_add(gc_scale(swing, cosine), gc_scale(across, sigma));
-    o.a = gc_sub(gc_scale(across, cosine), gc_scale(swing, angle * angle * sigma));
-    return o;
-}
-
 GC_LARGE void gc_bodies_at(const gc_bodies *b, gc_real s, gc_body_state *to)
 {
-    gc_vec ta = gc_of_three(b->turn_a), tb = gc_of_three(b->turn_b), drift = gc_of_three(b->drift), p, p1, p2, x;
+    gc_vec ta = gc_of_three(b->turn_a), tb = gc_of_three(b->turn_b), sa = gc_of_three(b->swing_a),
+           sb = gc_of_three(b->swing_b);
+    gc_vec drift = gc_of_three(b->drift), p, p1, p2, va, vb, x;
     gc_half_turn ha = gc_half_turn_at(b->angle_a, s), hb = gc_half_turn_at(b->angle_b, s);
-    gc_swinging sa = gc_swing_at(ha, b->angle_a, ta, gc_of_three(b->swing_a));
-    gc_swinging sb = gc_swing_at(hb, b->angle_b, tb, gc_of_three(b->swing_b));
     gc_quat qa = gc_half_turn_quat(ha, ta), qb = gc_half_turn_quat(hb, tb);
     gc_real a[9];
     /* in A's half-way axes: the centre, and its first two derivatives */
-    p = gc_add(gc_add(gc_of_three(b->apart), gc_scale(drift, s)), gc_sub(sb.at, sa.at));
-    p1 = gc_add(drift, gc_sub(sb.v, sa.v));
-    p2 = gc_sub(sb.a, sa.a);
+    va = gc_quat_rotate(qa, sa);
+    vb = gc_quat_rotate(qb, sb);
+    p = gc_add(gc_of_three(b->apart), gc_scale(drift, s));
+    p = gc_add(p, gc_sub(gc_swung(hb, tb, sb), gc_swung(ha, ta, sa)));
+    p1 = gc_add(drift, gc_sub(vb, va));
+    p2 = gc_sub(gc_cross(tb, vb), gc_cross(ta, va));
     /* in the axes that turn with A */
     gc_quat_rows(qa, a);
     x = gc_cross(ta, p);

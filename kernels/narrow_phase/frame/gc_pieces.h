@@ -91,7 +91,9 @@ GC_FN void gc_bodies_make(const gc_own_motion *a, const gc_own_motion *b, gc_vec
     o->way = gc_length(drift) + gc_length(sa) + gc_length(sb);
     o->most = gc_length(u) + GC_R(0.5) * o->way;
     gc_bodies_at(o, GC_R(0.0), t);
-    o->speed = GC_MAX(o->angle * o->size, gc_length(t->v) + GC_R(0.5) * gc_length(t->a));
+    /* where they meet nothing of them is faster than both move it, however fast A's axes sweep by */
+    o->speed = GC_MIN(gc_length(t->v) + GC_R(0.5) * gc_length(t->a), o->way + (o->angle_a + o->angle_b) * o->size);
+    o->speed = GC_MAX(o->angle * o->size, o->speed);
     o->tau = o->speed > GC_R(0.0) ? GC_TAU_TIME + GC_TAU_LENGTH * o->size / o->speed : GC_R(1.0);
     if (o->tau > GC_R(1.0)) o->tau = GC_R(1.0);
     o->pad = GC_R(0.0);
@@ -122,13 +124,13 @@ GC_FN void gc_screw_apart(const gc_screw *k, const gc_body_state *t, gc_real h, 
 GC_FN void gc_screw_moved(gc_vec way, gc_vec turn, gc_screw *k)
 {
     gc_vec at = gc_rotate(k->ra, way);
-    gc_real half = GC_R(0.5), m[9];
+    gc_real m[9];
     int i;
     k->tb[0] += at.x;
     k->tb[1] += at.y;
     k->tb[2] += at.z;
-    turn = gc_rotate(k->ra, turn);
-    gc_quat_rows(gc_quat_unit(gc_quat_make(GC_R(1.0), turn.x * half, turn.y * half, turn.z * half)), m);
+    turn = gc_scale(gc_rotate(k->ra, turn), GC_R(0.5));
+    gc_quat_rows(gc_quat_unit(gc_quat_make(GC_R(1.0), turn.x, turn.y, turn.z)), m);
     for (i = 0; i < 3; ++i) {
         at = gc_rotate(m, gc_make(k->rb[i], k->rb[3 + i], k->rb[6 + i]));
         k->rb[i] = at.x;
