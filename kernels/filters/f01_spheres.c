@@ -25,10 +25,11 @@ GC_FN int gc_segment_meets(gc_raster a, gc_raster y, gc_raster va, gc_raster vy,
 
 GC_FN int f01_balls_meet(const gc_view *w, const gc_screw *k)
 {
-    gc_raster ax = (gc_raster)k->ta[0], ay = (gc_raster)k->ta[1], az = (gc_raster)k->ta[2], bz = (gc_raster)k->tb[2];
-    gc_raster ka = gc_kappa_r(w->kappa, ax, az), kb = gc_kappa_r(w->kappa, GC_F(0.0), bz);
+    gc_raster ax = (gc_raster)k->ta[0], az = (gc_raster)k->ta[2], bx = (gc_raster)k->tb[0], bz = (gc_raster)k->tb[2];
+    gc_raster ay = (gc_raster)k->ta[1] - (gc_raster)k->tb[1];
+    gc_raster ka = gc_kappa_r(w->kappa, ax, az), kb = gc_kappa_r(w->kappa, bx, bz);
     gc_raster both = (gc_raster)k->radius_a + (gc_raster)k->radius_b + GC_F(4.0) * w->pad;
-    gc_raster d = gc_rho(w->kappa, ax, az) - gc_rho(w->kappa, GC_F(0.0), bz);
+    gc_raster d = gc_rho(w->kappa, ax, az) - gc_rho(w->kappa, bx, bz);
     gc_raster until = GC_F(0.5) + (gc_raster)k->tau, product = ka * kb, limit, m, c, x, u, psi;
     gc_raster step_w = (gc_raster)k->w, step_g = (gc_raster)k->g;
     int turn;
@@ -45,6 +46,7 @@ GC_FN int f01_balls_meet(const gc_view *w, const gc_screw *k)
     both += GC_F(4.0) * u * gc_pad_near(w, GC_MIN(ka, kb));
     limit = both * both - d * d;
     psi = gc_arc(ax, az, w->kappa, w->inv_kappa);
+    if (bx != GC_F(0.0)) psi -= gc_arc(bx, bz, w->kappa, w->inv_kappa); /* of a piece: gc_pieces.h */
     if (gc_segment_meets(u * psi, ay, u * step_w, step_g, until, limit)) return 1;
     if (!w->wraps) return 0;
     for (turn = -1; turn <= 1; turn += 2)

@@ -271,7 +271,8 @@ class Plan:
             "solve": not self.pieces, "bodies": self.pieces, "solve_body": self.pieces,
             "solve_raster": o.refine != "exact",
             "solve_split": o.refine == "exact" and not self.serial and not self.pieces,
-            "overlap": o.check_start, "near_faces": self.late.any(), "join_near_faces": self.late.any(),
+            "overlap": o.check_start and not self.pieces, "overlap_body": o.check_start and self.pieces,
+            "near_faces": self.late.any(), "join_near_faces": self.late.any(),
             "first_contact": self.walked, "hull_separation": self.hulls,
         }  # fmt: skip
         return tuple(name for name, wanted in asked.items() if wanted)

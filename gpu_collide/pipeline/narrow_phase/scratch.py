@@ -93,7 +93,6 @@ PIECES = ListKind(
         "screw": (int(sources.record("screw").stride), "real"),
         "state": (1, "int"),
         "row_height": (1, "real"),
-        "when": (1, "real"),
     },
 )
 DEEP = ListKind(

@@ -54,11 +54,11 @@ def _of_pieces(x: Executor) -> Written:
     todo = filter_pairs(y)
     lots = lots_of(y, todo, y.plan.classes)
     lists = [search(y, lots, 0)]
-    if x.plan.options.check_start:
-        mark_overlaps(y, todo, y.buffers["when_in"], of_pieces=True)
     if reads(y):
         y.narrow += sum(lot.todo.n for lot in lots)
     settle_pairs(x, y)
+    if x.plan.options.check_start:
+        mark_overlaps(x, x.todo, x.buffers["when_out"])
     propose_for_pairs(x, y, lists)
     return write(x, solve(x, x.todo, lists))
 
@@ -98,10 +98,10 @@ def filter_pairs(x: Executor) -> WorkList:
     return todo
 
 
-def mark_overlaps(x: Executor, todo: WorkList, when: Buffer, of_pieces: bool = False) -> None:
+def mark_overlaps(x: Executor, todo: WorkList, when: Buffer) -> None:
     """s09: ``GC_PAIR_OVERLAP`` for those of the pairs that overlap at their time, in [-1/2, 1/2]; above: not
     asked. Pairs that have any ``GC_PAIR_*`` bits are not asked either."""
-    near, solver = x.empty(todo.most, np.uint8), str if of_pieces else x.plan.solver
+    near, solver = x.empty(todo.most, np.uint8), x.plan.solver
     x.launch(solver("s09_near"), todo, when_in=when, near_out=near)
     left = x.select(todo, near)
     x.launch(solver("s09_overlap"), left, each=True, size=x.plan.group_size, when_in=when)

@@ -146,7 +146,7 @@ typedef struct {
     gc_real lo, h, reach, bend, rounding, settled, touch, last_touch;
     gc_long index;
     int level, visits, done, capped;
-    GC_OF_BODIES(gc_real third; gc_real slope_rounding;)
+    GC_OF_BODIES(gc_real third; gc_real slope_rounding; gc_real from; gc_real until;) /* parts outside are passed over */
 } gc_root_search;
 
 /* touch: |f| that counts as zero at an extremum */
@@ -169,6 +169,8 @@ GC_FN void gc_root_search_start(gc_root_search *w, const gc_curve *c, gc_real lo
 #if GC_BODY_MOTION
     w->third = c->own.form ? gc_body_curve_bound(&c->own, 3) : GC_R(0.0);
     w->slope_rounding = c->own.form ? GC_CURVE_ROUNDING * gc_curve_slope_bound(c, reach) : GC_R(0.0);
+    w->from = lo;
+    w->until = hi;
 #endif
 }
 
@@ -261,8 +263,15 @@ GC_FN int gc_root_search_piece(gc_root_search *w, const gc_curve *c, gc_next_pie
 {
     while (!w->done) {
         gc_real arm = GC_R(0.5) * w->h, a = w->lo + (gc_real)w->index * w->h, m = a + arm;
-        gc_value v = gc_curve_at(c, m);
+        gc_value v;
         int piece = GC_PIECE_OPEN;
+#if GC_BODY_MOTION
+        if (a + w->h < w->from || a > w->until) {
+            gc_root_search_advance(w);
+            continue;
+        }
+#endif
+        v = gc_curve_at(c, m);
 #if GC_BODY_MOTION
         if (c->own.form) piece = gc_piece_of_bodies(w, v, arm);
         else

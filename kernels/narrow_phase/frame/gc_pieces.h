@@ -91,7 +91,9 @@ GC_FN void gc_bodies_make(const gc_own_motion *a, const gc_own_motion *b, gc_vec
     o->way = gc_length(drift) + gc_length(sa) + gc_length(sb);
     o->most = gc_length(u) + GC_R(0.5) * o->way;
     gc_bodies_at(o, GC_R(0.0), t);
-    o->speed = GC_MAX(o->angle * o->size, gc_length(t->v) + GC_R(0.5) * gc_length(t->a));
+    /* where they meet nothing of them is faster than both move it, however fast A's axes sweep by */
+    o->speed = GC_MIN(gc_length(t->v) + GC_R(0.5) * gc_length(t->a), o->way + (o->angle_a + o->angle_b) * o->size);
+    o->speed = GC_MAX(o->angle * o->size, o->speed);
     o->tau = o->speed > GC_R(0.0) ? GC_TAU_TIME + GC_TAU_LENGTH * o->size / o->speed : GC_R(1.0);
     if (o->tau > GC_R(1.0)) o->tau = GC_R(1.0);
     o->pad = GC_R(0.0);
@@ -118,25 +120,49 @@ GC_FN void gc_screw_apart(const gc_screw *k, const gc_body_state *t, gc_real h, 
     *turn = gc_length(gc_sub(t->omega, gc_scale(axis, k->theta * step)));
 }
 
-/* Pads of the screw k of a piece of length h with the middle t. */
-GC_LARGE void gc_piece_pads(const gc_bodies *b, const gc_body_bounds *bound, const gc_body_state *t, gc_real h, gc_screw *k)
+/* Moves B on a screw as it is there half-way: by a way, and about its centre by a small turn, in A's axes. */
+GC_FN void gc_screw_moved(gc_vec way, gc_vec turn, gc_screw *k)
 {
-    gc_real arm = GC_R(0.5) * h, rho = b->radius_b, fast = gc_piece_fastest(bound, t, h), rim, ball, off, turn, k0, k1, q0,
-            q1;
-    gc_real spin = k->theta / h, tilt, velocity, distance;
+    gc_vec at = gc_rotate(k->ra, way);
+    gc_real m[9];
+    int i;
+    k->tb[0] += at.x;
+    k->tb[1] += at.y;
+    k->tb[2] += at.z;
+    turn = gc_scale(gc_rotate(k->ra, turn), GC_R(0.5));
+    gc_quat_rows(gc_quat_unit(gc_quat_make(GC_R(1.0), turn.x, turn.y, turn.z)), m);
+    for (i = 0; i < 3; ++i) {
+        at = gc_rotate(m, gc_make(k->rb[i], k->rb[3 + i], k->rb[6 + i]));
+        k->rb[i] = at.x;
+        k->rb[3 + i] = at.y;
+        k->rb[6 + i] = at.z;
+    }
+}
+
+/* Fits the screw k of a piece of length h with the middle t, which has B's poses at both ends: true motion bends away from it to one side,
+ * so it is moved by half of that; and sets its pads. */
+GC_LARGE void gc_piece_fit(const gc_bodies *b, const gc_body_bounds *bound, const gc_body_state *t, gc_real h, gc_screw *k)
+{
+    gc_real arm = GC_R(0.5) * h, rho = b->radius_b, chi = b->chi, fast = gc_piece_fastest(bound, t, h), rim, off, turn, k0,
+            k1, q0, q1;
+    gc_real spin = k->theta / h, side = GC_R(0.0625) * h * h, cube = GC_R(0.0208333333333333333) * h * h * h;
+    gc_real far, astray, velocity;
+    gc_vec bend = gc_sub(t->a, gc_cross(t->omega, t->v));
     gc_screw_apart(k, t, h, &turn, &off);
     rim = fast + b->angle * rho;
-    k0 = gc_length(gc_sub(t->a, gc_cross(t->omega, t->v)));
-    k1 = bound->y3 + b->chi * fast + b->angle * (gc_length(t->a) + arm * bound->y3);
-    ball = k0 + b->chi * rho;
-    q0 = ball + turn * rim + spin * (off + turn * rho);
-    q1 = k1 + b->chi * rim + spin * (k0 + arm * k1 + b->chi * rho + (turn + b->chi * arm) * fast);
-    distance = h * h * (GC_R(0.125) * q0 + GC_R(0.0208333333333333333) * h * q1);
-    velocity = off + turn * rho + arm * (ball + GC_R(0.5) * arm * k1) + (turn + GC_R(0.5) * b->chi * arm) * arm * rim;
-    tilt = h * h * GC_R(0.125) * (b->chi + spin * (turn + b->chi * arm));
-    k->pad = distance;
-    k->tilt = tilt;
-    k->slip = h * (velocity + spin * distance + tilt * rim);
+    k0 = gc_length(bend);
+    k1 = bound->y3 + chi * fast + b->angle * (gc_length(t->a) + arm * bound->y3);
+    far = k0 + arm * k1;
+    q0 = turn * rim + spin * (off + turn * rho);
+    q1 = k1 + chi * rim + spin * (GC_R(2.0) * far + chi * rho + (turn + chi * arm) * fast)
+         + chi * rho * (b->angle_a + b->angle + spin);
+    velocity = off + turn * rho + arm * (k0 + chi * rho + GC_R(0.5) * arm * k1) + (turn + GC_R(0.5) * chi * arm) * arm * rim;
+    /* a turn is more than its first power, and B's points lie a little elsewhere than where they are turned from */
+    astray = GC_R(1.3) * side * chi * (GC_R(2.0) * side * (chi + spin * (turn + chi * arm)));
+    k->pad = side * (k0 + chi * rho) + GC_R(2.0) * side * q0 + cube * q1 + astray * rho;
+    k->tilt = side * chi + GC_R(2.0) * side * spin * turn + cube * chi * (GC_R(2.0) * spin + b->angle_a) + astray;
+    k->slip = h * (velocity + spin * k->pad + k->tilt * rim);
+    gc_screw_moved(gc_scale(bend, -side), gc_scale(t->xi, side), k);
 }
 
 GC_FN int gc_own_stands(const gc_own_motion *o)
@@ -208,8 +234,8 @@ GC_FN int gc_bodies_pieces(const gc_bodies *b, const gc_body_bounds *bound, cons
     goal = GC_PIECE_PAD * GC_MAX(GC_MIN(b->radius_a, b->radius_b), GC_PIECE_MOTE * b->size);
     h = GC_R(1.0) / (gc_real)n;
     /* without the small terms: how far from good, not whether it is */
-    stray = gc_length(gc_sub(t->a, gc_cross(t->omega, t->v))) + b->chi * b->radius_b + GC_R(0.2) * h * bound->y3;
-    stray = GC_R(0.125) * h * h * stray;
+    stray = gc_length(gc_sub(t->a, gc_cross(t->omega, t->v))) + b->chi * b->radius_b + GC_R(0.4) * h * bound->y3;
+    stray = GC_R(0.0625) * h * h * stray;
     /* the ratio is kept within what an int holds before its root is taken */
     stray = GC_MIN(stray, goal * (gc_real)GC_MOST_PIECES * (gc_real)GC_MOST_PIECES);
     return stray > goal ? (int)GC_MIN((gc_real)n * GC_SQRT(stray / goal) + GC_R(0.999), (gc_real)GC_MOST_PIECES) : n;

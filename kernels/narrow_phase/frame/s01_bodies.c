@@ -87,6 +87,7 @@ GC_KERNEL void s01_bodies(
     int capacity,
     GC_GLOBAL gc_real *motion_out,     /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL int *settled_out,        /* (n_pairs,) GC_PAIR_* bits */
+    GC_GLOBAL gc_real *when_out,       /* (n_pairs,) -1/2 where the balls meet when the step begins, for s09; else 1 */
     GC_GLOBAL int *n_pieces_out,       /* (1,) may pass the capacity */
     GC_GLOBAL int *todo_out,           /* (capacity,) number of the piece */
     GC_GLOBAL int *piece_out,          /* (capacity,) pair of each */
@@ -95,8 +96,7 @@ GC_KERNEL void s01_bodies(
     GC_GLOBAL int *items_out,          /* (capacity, GC_ITEM_STRIDE) */
     GC_GLOBAL gc_real *screw_out,      /* (capacity, GC_SCREW_STRIDE) */
     GC_GLOBAL int *state_out,          /* (capacity,) 0 */
-    GC_GLOBAL gc_real *row_height_out, /* (capacity,) */
-    GC_GLOBAL gc_real *when_out)       /* (capacity,) -1/2 where it begins the step: is there an overlap? Else 1 */
+    GC_GLOBAL gc_real *row_height_out) /* (capacity,) */
 {
     GC_ROLLED
     for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
@@ -114,6 +114,7 @@ GC_KERNEL void s01_bodies(
         gc_body_state from, middle, to, half_way;
         gc_real way, own, size, h;
         settled_out[i] = 0;
+        when_out[i] = GC_R(1.0);
         if (!valid_in[a] || !valid_in[b]) {
             settled_out[i] = GC_PAIR_INVALID;
             continue;
@@ -174,21 +175,25 @@ GC_KERNEL void s01_bodies(
         if (one) gc_screw_store(&k, motion_out + GC_SCREW_STRIDE * i);
         else gc_bodies_store(&o, motion_out + GC_SCREW_STRIDE * i);
         h = GC_R(1.0) / (gc_real)n;
-        if (!one) gc_bodies_at(&o, GC_R(-0.5), &to);
+        if (n > 1) gc_bodies_at(&o, GC_R(-0.5), &to);
         for (j = 0; j < n; ++j) {
             gc_raster first = (gc_raster)((gc_real)j / (gc_real)n - GC_R(0.5));
             gc_raster last = (gc_raster)((gc_real)(j + 1) / (gc_real)n - GC_R(0.5));
             if (!one) {
                 gc_real nearest;
-                from = to;
-                gc_bodies_at(&o, (gc_real)(j + 1) / (gc_real)n - GC_R(0.5), &to);
                 middle = half_way;
-                if (n > 1) gc_bodies_at(&o, ((gc_real)j + GC_R(0.5)) / (gc_real)n - GC_R(0.5), &middle);
+                if (n > 1) {
+                    from = to;
+                    gc_bodies_at(&o, (gc_real)(j + 1) / (gc_real)n - GC_R(0.5), &to);
+                    gc_bodies_at(&o, ((gc_real)j + GC_R(0.5)) / (gc_real)n - GC_R(0.5), &middle);
+                }
                 nearest = gc_length(middle.q) - GC_R(0.5) * h * gc_piece_fastest(&bound, &middle, h);
                 if (nearest > (o.radius_a + o.radius_b) + GC_R(1e-5) * size) continue;
-                gc_screw_make(
-                    gc_quat_unit(gc_quat_mul(to.turned, gc_quat_conj(from.turned))), from.turned, from.q, to.q, size, &k);
-                gc_piece_pads(&o, &bound, &middle, h, &k);
+                if (n > 1)
+                    gc_screw_make(
+                        gc_quat_unit(gc_quat_mul(to.turned, gc_quat_conj(from.turned))), from.turned, from.q, to.q, size,
+                        &k);
+                gc_piece_fit(&o, &bound, &middle, h, &k);
             }
             at = GC_ATOMIC_ADD(n_pieces_out, 1);
             if (at >= capacity || at < 0) continue;
@@ -204,7 +209,7 @@ GC_KERNEL void s01_bodies(
             gc_screw_store(&k, screw_out + GC_SCREW_STRIDE * at);
             state_out[at] = 0;
             row_height_out[at] = row_height_in[i];
-            when_out[at] = j == 0 ? GC_R(-0.5) : GC_R(1.0);
+            if (j == 0) when_out[i] = GC_R(-0.5);
         }
     }
 }

@@ -169,6 +169,9 @@ GC_LARGE int gc_solve_bodies(
         if (gc_may_be_inside(t, p, &c.own, kind, fa, fb, &now, off)) gc_hit_test(t, p, o, pair, kind, fa, fb, root, root, 0);
         return 1;
     }
+    /* where a root lies does not hang on what is passed over */
+    w.from = first - slack;
+    w.until = last + slack;
     while (gc_root_search_next(&w, &c, &root)) {
         gc_real s = gc_clamp_time(root);
         gc_bodies_at(&p->bodies, s, &now);
