@@ -52,6 +52,7 @@ PROGRAMS = {
     "solve_split": ("narrow_phase/solve/s07_find.c",),
     "solve_raster": ("narrow_phase/raster/s07_answer.c",),
     "bodies": ("narrow_phase/frame/s01_bodies.c",),
+    "start": ("narrow_phase/solve/s07_start.c",),
     "overlap": ("narrow_phase/overlap/s09_overlap.c",),
     "primitives": ("pluecker/p01_primitives.c",),
     "translate": ("pluecker/p02_translate.c",),
@@ -67,7 +68,11 @@ PROGRAMS = {
 """What is compiled together: stages that a query launches together. A stage with entry points is in one."""
 
 #: Programs that are others with a macro that is 1 in them; their kernels have its word behind their names.
-VARIANTS = {name: (name.removesuffix("_body"), "GC_BODY_MOTION") for name in ("solve_body", "overlap_body")}
+VARIANTS = {
+    "solve_body": ("solve", "GC_BODY_MOTION"),
+    "overlap_body": ("overlap", "GC_BODY_MOTION"),
+    "solve_distance": ("solve", "GC_AT_DISTANCE"),
+}
 _ENTRY = re.compile(r"(?m)^(\s*GC_(?:CROWDED_)?KERNEL\s+void\s+(?!gc_)\w+)")
 
 

@@ -54,6 +54,7 @@ def collide(
     tuning: Tuning | None = None,
     report: bool = False,
     motion: MotionName = "relative",
+    target_distance: float = 0.0,
     refine: Refine = "exact",
     resolution: float | None = None,
     pixel_size: float | None = None,
@@ -201,7 +202,7 @@ def collide(
     if pairs is None or still_pairs is not False or any(rule is not None for rule in told):
         rules = check_rules(len(bodies), *told, still_pairs)
     options = options_of(
-        tuning=tuning, report=report, motion=motion, refine=refine, resolution=resolution,
+        tuning=tuning, report=report, motion=motion, target_distance=target_distance, refine=refine, resolution=resolution,
         pixel_size=pixel_size,
         min_properness=min_properness, contacts=contacts, check_start=check_start, precision=precision,
         backend=backend, max_bytes=max_bytes, results=results,

@@ -10,7 +10,9 @@ class Status(enum.IntEnum):
 
     MISS = 0  #: no reported contact (perhaps some below ``min_properness``)
     HIT = 1  #: at least one reported contact
-    INITIAL_OVERLAP = 2  #: the solids overlap at the start, unless ``check_start=False``; contacts are kept
+    #: the solids overlap at the start, or are nearer than ``target_distance``, unless ``check_start=False``;
+    #: contacts are kept
+    INITIAL_OVERLAP = 2
     INVALID_INPUT = 3  #: a pose that is not finite or not rigid; no contacts
     #: a cap of the solver was reached, and contacts may be missing; or the motion is too long for the
     #: precision, and there are none (docs/guide/limits.md has the reasons)
@@ -23,6 +25,9 @@ class Kind(enum.IntEnum):
     FV = 0  #: a face of A and a vertex of B
     VF = 1  #: a vertex of A and a face of B
     EE = 2  #: an edge of A and an edge of B
+    EV = 3  #: at a distance: an edge of A beside a vertex of B
+    VE = 4  #: at a distance: a vertex of A beside an edge of B
+    VV = 5  #: at a distance: a vertex of each
 
 
 class Feature(enum.IntEnum):

@@ -98,9 +98,9 @@ GC_LARGE gc_body_bounds gc_bodies_bounds(const gc_bodies *b)
     return o;
 }
 
-#if GC_BODY_MOTION
 GC_FN void gc_bodies_load(GC_GLOBAL const gc_real *from, gc_bodies *to) { GC_LOAD(GC_BODIES, GC_BODIES); }
 
+#if GC_BODY_MOTION
 /* does each body of a pair move by itself, not B by one screw as A sees it? */
 GC_FN int gc_each_moves(const gc_pair *p) { return p->bodies.pieces > GC_R(0.0); }
 

@@ -255,12 +255,22 @@ class Plan:
 
     @property
     def pieces(self) -> bool:
-        """Are pairs cut into pieces, since each body has its own motion?"""
-        return self.options.motion == "body"
+        """Are pairs cut into pieces, since each body has its own motion, or since they meet at a distance?"""
+        return self.options.motion == "body" or self.at_distance
+
+    @property
+    def at_distance(self) -> bool:
+        """Are contacts at a distance asked for?"""
+        return self.options.target_distance > 0.0
+
+    @property
+    def least_properness(self) -> float:
+        """What culling may take for granted of contacts. At a distance any direction may be theirs."""
+        return -1.0 if self.at_distance else self.options.min_properness
 
     def solver(self, kernel: str) -> str:
         """Name of a kernel that solves contact equations or looks at a contact."""
-        return f"{kernel}_body" if self.pieces else kernel
+        return f"{kernel}_distance" if self.at_distance else f"{kernel}_body" if self.pieces else kernel
 
     @cached_property
     def programs(self) -> tuple[str, ...]:
@@ -268,7 +278,9 @@ class Plan:
         o = self.options
         asked = {
             "screw": True, "screen": True, "screen_small": "small" in self.classes.kinds,
-            "solve": not self.pieces, "bodies": self.pieces, "solve_body": self.pieces,
+            "solve": not self.pieces, "bodies": self.pieces,
+            "solve_body": self.pieces and not self.at_distance, "solve_distance": self.at_distance,
+            "start": self.at_distance and o.check_start,
             "solve_raster": o.refine != "exact",
             "solve_split": o.refine == "exact" and not self.serial and not self.pieces,
             "overlap": o.check_start, "near_faces": self.late.any(), "join_near_faces": self.late.any(),
@@ -332,7 +344,7 @@ def decide(meshes: Sequence[Any], options: Options, backend: Backend) -> Plan:
     faces, limits, serial = counts[:, 2], LIMITS, backend.group_size == 1
     near = late = near_bits(meshes, options, backend.kind != "cuda")
     first = options.first_only and options.refine == "exact" and options.motion == "relative"
-    first = first and options.candidates == options.features == "auto"
+    first = first and options.target_distance == 0.0 and options.candidates == options.features == "auto"
     looking = faces[near & (_NEAR | _WIDE) > 0]
     # Only if all pairs that look at near faces by themselves are such: a small mesh beside a large one has
     # little to look at so, and all of it otherwise.

@@ -60,6 +60,9 @@ def _of_pieces(x: Executor) -> Written:
         y.narrow += sum(lot.todo.n for lot in lots)
     settle_pairs(x, y)
     propose_for_pairs(x, y, lists)
+    if x.plan.at_distance and x.plan.options.check_start:
+        for found in lists:
+            x.launch("s07_start", found)
     return write(x, solve(x, x.todo, lists))
 
 

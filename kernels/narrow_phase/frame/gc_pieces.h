@@ -15,8 +15,9 @@ typedef struct {
     gc_quat midway; /* orientation half-way */
 } gc_own_motion;
 
-/* the screw between two poses; chord: the centre's */
-GC_FN gc_own_motion gc_own_screw(gc_quat q0, gc_quat q1, gc_vec chord)
+/* The screw between two poses; chord: the centre's; relative: as another body sees it, whose axes then choose between the two screws of a
+ * half turn. */
+GC_FN gc_own_motion gc_own_screw(gc_quat q0, gc_quat q1, gc_vec chord, int relative)
 {
     gc_own_motion o;
     gc_quat d = gc_quat_unit(gc_quat_mul(q1, gc_quat_conj(q0)));
@@ -29,7 +30,7 @@ GC_FN gc_own_motion gc_own_screw(gc_quat q0, gc_quat q1, gc_vec chord)
     o.midway = q0;
     if (!(o.angle > GC_R(0.0))) return o;
     /* of a half turn, which two screws fit, the one whose axis has its first component positive in the body's own axes */
-    if (d.w < GC_OWN_HALF_TURN) {
+    if (!relative && d.w < GC_OWN_HALF_TURN) {
         gc_vec own = gc_quat_rotate(gc_quat_conj(q0), v);
         gc_real lead = GC_ABS(own.x) > GC_AXIS_COMPONENT ? own.x : (GC_ABS(own.y) > GC_AXIS_COMPONENT ? own.y : own.z);
         if (lead < GC_R(0.0)) {
@@ -97,6 +98,7 @@ GC_FN void gc_bodies_make(const gc_own_motion *a, const gc_own_motion *b, gc_vec
     o->pad = GC_R(0.0);
     o->slip = GC_R(0.0);
     o->tilt = GC_R(0.0);
+    o->distance = GC_R(0.0);
 }
 
 /* How fast B moves at most for h / 2 beside the middle t of a piece: its centre, as A sees it. */
@@ -137,6 +139,16 @@ GC_LARGE void gc_piece_pads(const gc_bodies *b, const gc_body_bounds *bound, con
     k->pad = distance;
     k->tilt = tilt;
     k->slip = h * (velocity + spin * distance + tilt * rim);
+}
+
+/* Pads of a screw for features that come within a distance of each other. Which way these are apart no face says: none is culled for how
+ * it faces, nor for properness. No place where they may be moves faster than twice the frame's origin, and more by as much as they
+ * are farther out. */
+GC_FN void gc_piece_widen(gc_real distance, gc_screw *k)
+{
+    k->pad += distance * GC_R(1.00001);
+    k->slip += k->speed * (GC_R(4.0) + distance / k->size);
+    k->tilt += GC_R(4.0);
 }
 
 GC_FN int gc_own_stands(const gc_own_motion *o)
