@@ -98,7 +98,13 @@ class Pipeline:
             tree=tree,
             most=most,
             placed=placed,
+            grown=self._grown,
         )
+
+    @property
+    def _grown(self):
+        """By how much bodies are larger on all sides than their meshes: half of the distance each."""
+        return 0.5 * self.options.target_distance
 
     def _given(self, bodies):
         """What the tree reads of bodies whose poses are on the device already; None of others."""
@@ -106,7 +112,7 @@ class Pipeline:
         placed = take_given(run, bodies) if bodies.on_device else None
         if placed is not None:
             placed["shape_in"] = run.to_device(bodies.shape, np.int32)
-            placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes), run.real)
+            placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes, self._grown), run.real)
         return placed
 
     def hold(self, meshes, shape):

@@ -38,7 +38,8 @@ class Reference:
 
     def search(self, bodies, rules, tree=None, most=None):
         """The pairs that may meet, counted; all of them, whatever `most` is, without any tree."""
-        return ReferenceSearch(bodies, rules, self.options.broad_phase, self.options.motion)
+        o = self.options
+        return ReferenceSearch(bodies, rules, o.broad_phase, o.motion, o.target_distance)
 
     def hold(self, meshes, shape):
         """What a scene of bodies with these shapes keeps: nothing."""

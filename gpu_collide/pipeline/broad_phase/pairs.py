@@ -210,19 +210,20 @@ class KeptTree:
             self.tree = None
 
 
-def fitted(run, bodies, rules, tree=None, placed=None):
+def fitted(run, bodies, rules, tree=None, placed=None, grown=0.0):
     """The tree over `bodies` under `rules`: `tree`, of an earlier step, with new boxes if it serves; and
-    whether it did."""
+    whether it did. A new one is of bodies `grown` on all sides."""
     if tree is not None and tree.run.same_kernels(run):
         tree.run = run
         if tree.stands_over(bodies, rules):
             return tree, True
         if tree.serves(bodies, rules):
             return tree.refit(bodies, rules, placed), True
-    return BodyTree.build(run, bodies, rules, placed), False
+    return BodyTree.build(run, bodies, rules, placed, grown), False
 
 
-def search(run, bodies, rules, *, everything=False, own=False, tree=None, most=None, placed=None):
+def search(run, bodies, rules, *, everything=False, own=False, tree=None, most=None, placed=None,
+           grown=0.0):  # fmt: skip
     """Count the pairs of `bodies` that may meet under `rules`.
 
     Parameters
@@ -238,6 +239,8 @@ def search(run, bodies, rules, *, everything=False, own=False, tree=None, most=N
         Stop counting beyond this many pairs; then the result is not `complete`, and has no `blocks`.
     placed : dict, optional
         Buffers that hold the poses already.
+    grown : float
+        Bodies are so much larger on all sides.
 
     Returns
     -------
@@ -245,7 +248,7 @@ def search(run, bodies, rules, *, everything=False, own=False, tree=None, most=N
     """
     run.build("bvh")
     built = time.perf_counter()
-    tree, refitted = fitted(run, bodies, rules, tree, placed)
+    tree, refitted = fitted(run, bodies, rules, tree, placed, grown)
     report = PairReport(
         "off" if everything else "hierarchy", len(bodies), np.flatnonzero(~tree.valid),
         rules.possible(tree.valid, tree.still), refitted=refitted, seconds_build=time.perf_counter() - built,

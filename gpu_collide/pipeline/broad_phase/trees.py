@@ -93,13 +93,14 @@ def tree_constants(precision):
 _mesh_bounds: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
-def mesh_bounds(meshes):
-    """(meshes, 7) float64: centre, radius, and half the sides of the bounding box of each mesh."""
+def mesh_bounds(meshes, grown=0.0):
+    """(meshes, 7) float64: centre, radius, and half the sides of the bounding box of each mesh, `grown` on
+    all sides."""
     for mesh in meshes:
         if mesh not in _mesh_bounds:
             half = np.abs(mesh.vertices - mesh.center).max(axis=0)
             _mesh_bounds[mesh] = np.concatenate([mesh.center, [mesh.radius], half])
-    return np.array([_mesh_bounds[mesh] for mesh in meshes])
+    return np.array([_mesh_bounds[mesh] for mesh in meshes]) + np.array([0.0] * 3 + [grown] * 4)
 
 
 class BodyTree:
@@ -122,8 +123,8 @@ class BodyTree:
         That the last search found, for the next one.
     """
 
-    def __init__(self, run, rules):
-        self.run, self.rules = run, rules
+    def __init__(self, run, rules, grown=0.0):
+        self.run, self.rules, self.grown = run, rules, grown
         self._bodies, self._buffers, self._ints_of = None, {}, {}
         self._levels, self._levels_of, self.pairs_before = [], None, None
         c = tree_constants(run.precision)
@@ -133,12 +134,13 @@ class BodyTree:
         self.wild = c["GC_BVH_WILD"]
 
     @classmethod
-    def build(cls, run, bodies, rules, placed=None):
+    def build(cls, run, bodies, rules, placed=None, grown=0.0):
         """Tree over `bodies` under `rules` (of which only the worlds decide the order).
 
-        `placed`, if it is given, are buffers that hold the poses already (see `bind_poses`).
+        `placed`, if it is given, are buffers that hold the poses already (see `bind_poses`). Bodies are
+        `grown` by so much on all sides, in these too.
         """
-        tree = cls(run, rules)
+        tree = cls(run, rules, grown)
         tree.look(bodies)
         tree._sort(bodies, *tree.bound(bodies, placed))
         tree._bodies = weakref.ref(bodies)
@@ -216,7 +218,7 @@ class BodyTree:
                         arrays[name] = np.where(self.valid[:, None], arrays[name] - self.shift, 0.0)
                 placed = {name: run.to_device(arrays[name], run.real) for name in NAMES}
             placed |= {name: run.to_device(arrays[name]) for name in ("shape_in", "valid_in")}
-            placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes), run.real)
+            placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes, self.grown), run.real)
         bounds = self.buffer("bounds", n * self.bound_stride, run.real)
         boxes = self.buffer("boxes", n * 6, run.real)
         run.launch_noted(

@@ -23,14 +23,16 @@ __all__ = ["Gaps", "all_gaps"]
 # How far outside its feature, in sizes, and outside a cone a closest point may be: rounding, with room.
 INSIDE, CONE = 1e-11, 1e-9
 PARALLEL = 1e-9
+# Who sees: the motion's names for the bodies.
+A, B = -1.0, 1.0
 
 
 @dataclass
 class Gaps:
     """Pairs of features of one kind.
 
-    ``sign`` (n,) tells the two directions apart of edges, and of vertices over sheets; ``face`` is +1 or -1
-    with it. What it gives is in A's axes, in user units.
+    ``sign`` (n,) tells the two directions apart of edges, and of vertices over sheets. What it gives is in
+    the frame in which A is seen, in user units.
     """
 
     motion: object
@@ -52,21 +54,21 @@ class Gaps:
         direction U; and the signed gap along it."""
         kind, m = self.kind, self.motion
         if kind in (Kind.EE, Kind.EV):
-            xa, ea, la = self._edge(self.a, self.fa)
+            xa, ea, _ = self._edge(self.a, self.fa)
         if kind in (Kind.EE, Kind.VE):
-            xb, eb, lb = self._edge(self.b, self.fb)
-            xb, eb = m.carry(xb, s, 1.0), m.carry_direction(eb, s, 1.0)
+            xb, eb, _ = self._edge(self.b, self.fb)
+            xb, eb = m.carry(xb, s, A), m.carry_direction(eb, s, A)
         if kind in (Kind.VF, Kind.VE, Kind.VV):
             xa = self.a.points[self.fa]
         if kind in (Kind.FV, Kind.EV, Kind.VV):
-            xb = m.carry(self.b.points[self.fb], s, 1.0)
+            xb = m.carry(self.b.points[self.fb], s, A)
         if kind == Kind.FV:
             n = self.a.normals[self.fa]
             h = dot(n, xb - self._corner(self.a, self.fa))
             return xb - h[:, None] * n, xb, n * self.sign[:, None], h * self.sign
         if kind == Kind.VF:
-            n = m.carry_direction(self.b.normals[self.fb], s, 1.0)
-            h = dot(n, xa - m.carry(self._corner(self.b, self.fb), s, 1.0))
+            n = m.carry_direction(self.b.normals[self.fb], s, A)
+            h = dot(n, xa - m.carry(self._corner(self.b, self.fb), s, A))
             return xa, xa - h[:, None] * n, -n * self.sign[:, None], h * self.sign
         if kind == Kind.EE:
             c = cross(ea, eb)
@@ -92,13 +94,13 @@ class Gaps:
         and U . w (n,), by which the gap grows."""
         on_a, on_b, u, _ = self.points(s)
         m, kind = self.motion, self.kind
-        back = m.carry(on_b, s, -1.0)
+        back = m.carry(on_b, s, B)
         inside = np.minimum(self._within(self.a, self.fa, 0, on_a), self._within(self.b, self.fb, 1, back))
         of_a = self._cone(self.a, self.fa, 0, u)
-        of_b = self._cone(self.b, self.fb, 1, -m.carry_direction(u, s, -1.0))
-        speed = dot(u, m.field(on_b, s, 1.0))
+        of_b = self._cone(self.b, self.fb, 1, -m.carry_direction(u, s, B))
+        speed = dot(u, m.field(on_b, s, A))
         if kind == Kind.EE:
-            ea, eb = self.a.unit[self.fa], m.carry_direction(self.b.unit[self.fb], s, 1.0)
+            ea, eb = self.a.unit[self.fa], m.carry_direction(self.b.unit[self.fb], s, A)
             inside = np.where(np.linalg.norm(cross(ea, eb), axis=1) < PARALLEL, -np.inf, inside)
         return on_a, back, u, inside, np.minimum(of_a, of_b), speed
 
@@ -108,7 +110,7 @@ class Gaps:
 
     @staticmethod
     def _edge(side, edges):
-        return side.points[side.tables.edges[edges, 0]], side.unit[edges], side.length[edges]
+        return side.points[side.tables.edges[edges, 0]], side.unit[edges], side.tables.length[edges]
 
     @staticmethod
     def _corner(side, faces):
