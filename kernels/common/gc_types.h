@@ -255,6 +255,7 @@ typedef struct {
  * centre, as B sees them), and two lines of unit directions. */
 typedef struct {
     gc_real y1, y2, y3, d2, d3;
+    gc_real point_a, point_b; /* closer ones of the acceleration of a point of B as A sees it, and of one of A */
     gc_real plane_a[3], plane_b[3], lines[3];
 } gc_body_bounds;
 

@@ -27,6 +27,7 @@ def cut(x: Executor) -> Executor:
     given = {
         "motion_out": x.buffers["screw_out"], "settled_out": x.buffers["state_out"],
         "target_distance": options.target_distance, "relative": int(options.motion == "relative"),
+        "closed": int(x.plan.closed),
     }  # fmt: skip
     if "spins_in" not in x.buffers:  # nobody spins
         n = x.buffers["valid_in"].size

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CANDIDATES", "FILTERS", "KINDS", "LIMITS", "REFINE", "Limits", "PairClasses", "Plan", "decide",
+    "has_no_border",
     "near_bits", "near_pairs", "takes_trees",
 ]  # fmt: skip
 
@@ -120,6 +121,8 @@ class Plan:
         Among which a heavy item may be shared.
     small_size : int or None
         Work-items of a group for two small meshes, if it has fewer.
+    closed : bool
+        No edge of any mesh is a border.
     gives_up : bool
         May a search for near faces be given up that costs more than it saves?
     """
@@ -136,6 +139,7 @@ class Plan:
     serial: bool
     threads: int
     small_size: int | None
+    closed: bool
     gives_up: bool
 
     # -- kinds of pairs --------------------------------------------------------------------------------------
@@ -357,8 +361,14 @@ def decide(meshes: Sequence[Any], options: Options, backend: Backend) -> Plan:
     radii = np.array([m.radius for m in meshes], np.float64)
     return Plan(
         options, limits, counts, radii, near, late, walked, bool(between and hulls), bool(trees),
-        backend.serial_groups, getattr(backend, "threads", 1), backend.small_group_size, True,
+        backend.serial_groups, getattr(backend, "threads", 1), backend.small_group_size,
+        options.target_distance > 0.0 and all(map(has_no_border, meshes)), True,
     )  # fmt: skip
+
+
+def has_no_border(mesh: Any) -> bool:
+    """Has every edge of the mesh two faces?"""
+    return bool((np.diff(mesh.edge_face_start) == 2).all())
 
 
 def near_bits(meshes: Sequence[Any], options: Any, gives_up: bool = True) -> Array:

@@ -141,13 +141,14 @@ GC_LARGE void gc_piece_pads(const gc_bodies *b, const gc_body_bounds *bound, con
     k->slip = h * (velocity + spin * distance + tilt * rim);
 }
 
-/* Pads of a screw for features that come within a distance of each other. Which way these are apart no face says: none is culled for how
- * it faces, nor for properness. No place where they may be moves faster than twice the frame's origin, and more by as much as they
- * are farther out. */
-GC_FN void gc_piece_widen(gc_real distance, gc_screw *k)
+/* Pads of a screw for features that come within a distance of each other. Where they come nearer in a direction u, some face at A's
+ * feature is backward facing there and some at B's forward, since u is within the normals at either, and what turns about one
+ * changes none of it. At a border u may be any: none is culled for how it faces. No place where features may be moves faster than twice the
+ * frame's origin, and more by as much as they are farther out. Properness is not that of touch. */
+GC_FN void gc_piece_widen(gc_real distance, int closed, gc_screw *k)
 {
     k->pad += distance * GC_R(1.00001);
-    k->slip += k->speed * (GC_R(4.0) + distance / k->size);
+    if (!closed) k->slip += k->speed * (GC_R(4.0) + distance / k->size);
     k->tilt += GC_R(4.0);
 }
 

@@ -87,6 +87,7 @@ GC_KERNEL void s01_bodies(
     GC_GLOBAL const gc_real *row_height_in, /* (n_pairs,) */
     gc_real target_distance,                /* user units: from which on bodies are in contact */
     int relative,                           /* 1: A stands, B moves on the screw of the relative poses */
+    int closed,                             /* 1: no mesh has a border, at which no face says what can be approached */
     int capacity,
     GC_GLOBAL gc_real *motion_out,     /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL int *settled_out,        /* (n_pairs,) GC_PAIR_* bits */
@@ -202,7 +203,7 @@ GC_KERNEL void s01_bodies(
                     gc_quat_unit(gc_quat_mul(to.turned, gc_quat_conj(from.turned))), from.turned, from.q, to.q, size, &k);
                 gc_piece_pads(&o, &bound, &middle, h, &k);
             }
-            if (near > GC_R(0.0)) gc_piece_widen(near, &k);
+            if (near > GC_R(0.0)) gc_piece_widen(near, closed, &k);
             at = GC_ATOMIC_ADD(n_pieces_out, 1);
             if (at >= capacity || at < 0) continue;
             todo_out[at] = at;

@@ -20,6 +20,7 @@ typedef struct {
     gc_real rounding; /* of f, for the whole step */
     gc_real touch;    /* how far off r is r */
     gc_real slack;    /* ... and to spare */
+    gc_real most_a, most_b; /* bounds of the acceleration of B's points as A sees them, of A's as B sees them */
 } gc_gap_curve;
 
 typedef struct {
@@ -41,6 +42,8 @@ GC_FN gc_gap_curve gc_gap_curve_of(const gc_tables *t, const gc_pair *p, int kin
     c.rounding = length * c.unit;
     c.touch = GC_TOL_TOUCH * p->bodies.size;
     c.slack = GC_R(2.0) * (c.touch + length);
+    c.most_a = p->bounds.point_a;
+    c.most_b = p->bounds.point_b;
     return c;
 }
 
@@ -73,16 +76,16 @@ GC_LARGE gc_gap_value gc_gap_at(const gc_gap_curve *c, const gc_body_state *now,
     if (f->kind == GC_FV) {
         v.f = c->sign * (gc_dot(f->n, y) + f->d) - c->r;
         v.df = c->sign * gc_dot(f->n, w);
-        v.bend = o->plane_a[1];
+        v.bend = c->most_a;
     } else if (f->kind == GC_VF) {
         n = gc_rotate(now->m, f->n);
         at = gc_sub(f->xa, now->q);
         v.f = c->sign * (gc_dot(n, at) + f->d) - c->r;
         v.df = -c->sign * gc_dot(n, gc_state_velocity(now, at));
-        v.bend = o->plane_b[1];
+        v.bend = c->most_b;
     } else if (f->kind == GC_EE) {
         gc_vec d = f->ea, e1, c0, c1;
-        gc_real length = f->length_a * f->length_b, most = o->plane_a[1], fast = gc_norm(w) + most * arm, far, least, turn;
+        gc_real length = f->length_a * f->length_b, most = c->most_a, fast = gc_norm(w) + most * arm, far, least, turn;
         gc_real sine, stray, even, low;
         gc_vec rise;
         e = gc_rotate(now->m, f->eb);
@@ -111,24 +114,109 @@ GC_LARGE gc_gap_value gc_gap_at(const gc_gap_curve *c, const gc_body_state *now,
     } else if (f->kind == GC_EV) {
         e = gc_scale(f->ea, GC_R(1.0) / f->length_a);
         at = gc_across_part(gc_sub(y, f->xa), e);
-        gc_gap_square(at, gc_across_part(w, e), o->plane_a[1], c->r, c->slack, arm, &v);
+        gc_gap_square(at, gc_across_part(w, e), c->most_a, c->r, c->slack, arm, &v);
     } else if (f->kind == GC_VE) {
         /* as B sees A's vertex, whose velocity there is that of what of B is there, turned round */
         e = gc_scale(gc_rotate(now->m, f->eb), GC_R(1.0) / f->length_b);
         at = gc_across_part(gc_sub(y, f->xa), e);
-        gc_gap_square(at, gc_across_part(gc_velocity_at(now, f->xa), e), o->plane_b[1], c->r, c->slack, arm, &v);
-    } else gc_gap_square(gc_sub(y, f->xa), w, o->plane_a[1], c->r, c->slack, arm, &v);
+        gc_gap_square(at, gc_across_part(gc_velocity_at(now, f->xa), e), c->most_b, c->r, c->slack, arm, &v);
+    } else gc_gap_square(gc_sub(y, f->xa), w, c->most_a, c->r, c->slack, arm, &v);
     return v;
 }
 
 /* Do the edges of two bodies, or their ends, come as near as r within `arm` of the state? Else nothing of them does. */
 GC_FN int gc_edges_may_be_near(const gc_gap_curve *c, const gc_body_state *now, gc_real arm)
 {
-    gc_vec y = gc_add(now->q, gc_rotate(now->m, c->f.xb)), e = gc_rotate(now->m, c->f.eb);
-    gc_real fast = GC_MAX(gc_norm(gc_velocity_at(now, y)), gc_norm(gc_velocity_at(now, gc_add(y, e))));
-    fast += c->pair->bounds.plane_a[1] * arm;
-    return gc_edges_apart(c->f.ea, gc_sub(y, c->f.xa), e)
-           <= c->r + fast * arm + GC_R(1e-9) * (c->pair->bodies.size + c->r);
+    gc_vec y = gc_add(now->q, gc_rotate(now->m, c->f.xb)), e = gc_rotate(now->m, c->f.eb), apart = gc_sub(y, c->f.xa);
+    gc_real half = GC_R(0.5), fast, near;
+    apart = gc_add(apart, gc_scale(gc_sub(e, c->f.ea), half));
+    fast = GC_MAX(gc_norm(gc_velocity_at(now, y)), gc_norm(gc_velocity_at(now, gc_add(y, e))));
+    fast += c->most_a * arm;
+    near = c->r + fast * arm + GC_R(1e-9) * (c->pair->bodies.size + c->r);
+    return gc_norm(apart) <= near + half * (c->f.length_a + c->f.length_b)
+           && gc_edges_apart(c->f.ea, gc_sub(y, c->f.xa), e) <= near;
+}
+
+/* ---- what else a contact takes, as far as one state can tell ------------------------------------------------------- */
+
+/* Do all edges that leave a vertex lead to the side of u, or may they within `room`? u in the body's axes. */
+GC_FN int gc_leaves_along(const gc_tables *t, const gc_mesh *m, int vertex, gc_vec u, gc_real room)
+{
+    int i = t->topology[m->vertex_edge_start + vertex], end = t->topology[m->vertex_edge_start + vertex + 1];
+    gc_vec x = gc_vertex(t, m, vertex);
+    for (; i < end; ++i) {
+        int entry = t->topology[m->vertex_edges + i], edge = entry >> 1;
+        gc_vec d = gc_sub(gc_vertex(t, m, t->topology[m->edges + 2 * edge + 1 - (entry & 1)]), x);
+        if (gc_dot(d, u) < -room * gc_norm(d)) return 0;
+    }
+    return 1;
+}
+
+/* Is u beside all faces of an edge along `along`, outwards, or may it within `room`? In the body's axes. Never at a reflex edge. */
+GC_FN int gc_is_beside(const gc_tables *t, const gc_mesh *m, int edge, gc_vec along, gc_vec u, gc_real room)
+{
+    int i = t->topology[m->edge_face_start + edge], end = t->topology[m->edge_face_start + edge + 1];
+    gc_vec side = gc_cross(u, along);
+    if (!m->two_sided && (t->topology[m->edge_flags + edge] & GC_EDGE_REFLEX)) return 0;
+    for (; i < end; ++i) {
+        int entry = t->topology[m->edge_faces + i];
+        gc_real value = gc_dot(side, gc_normal(t, m, entry >> 1));
+        if ((entry & 1 ? -value : value) < -room) return 0;
+    }
+    return 1;
+}
+
+/* May the closest points of the features lie inside both, with a direction in both cones, within `arm` of the state? Cones are closed, and
+ * directions are compared before they are divided by their lengths, so that each number changes no faster than features do. */
+GC_LARGE int gc_gap_possible(const gc_tables *t, const gc_gap_curve *c, int fa, int fb, const gc_body_state *now, gc_real arm)
+{
+    const gc_features *f = &c->f;
+    const gc_pair *p = c->pair;
+    const gc_mesh *ma = gc_mesh_a(p), *mb = gc_mesh_b(p);
+    gc_vec y = gc_add(now->q, gc_rotate(now->m, f->xb)), at = gc_sub(y, f->xa), e, n, none = gc_sub(y, y);
+    gc_real turn = GC_R(1.001) * p->bodies.angle * arm + GC_R(1e-6), reach, along, wide;
+    gc_real slack = GC_R(1e-6) * (p->bodies.size + c->r);
+    if (f->kind == GC_FV) {
+        reach = (gc_norm(gc_velocity_at(now, y)) + c->most_a * arm) * arm + slack;
+        n = gc_scale(f->n, c->sign);
+        return gc_leaves_along(t, mb, fb, gc_rotate_back(now->m, n), turn)
+               && gc_inside_face(t, ma, fa, gc_scale(y, p->bodies.scale), p->bodies.shrink) >= -reach;
+    }
+    if (f->kind == GC_VF) {
+        reach = (gc_norm(gc_velocity_at(now, f->xa)) + c->most_b * arm) * arm + slack;
+        n = gc_scale(gc_rotate(now->m, f->n), c->sign);
+        at = gc_rotate_back(now->m, gc_sub(f->xa, now->q));
+        return gc_leaves_along(t, ma, fa, n, turn)
+               && gc_inside_face(t, mb, fb, gc_scale(at, p->bodies.scale), p->bodies.shrink) >= -reach;
+    }
+    if (f->kind == GC_EE) {
+        gc_vec d = gc_scale(f->ea, GC_R(1.0) / f->length_a), back;
+        e = gc_scale(f->eb, GC_R(1.0) / f->length_b);
+        n = gc_scale(gc_cross(d, gc_rotate(now->m, e)), c->sign);
+        back = gc_rotate_back(now->m, gc_sub(none, n));
+        return gc_is_beside(t, ma, fa, d, n, turn) && gc_is_beside(t, mb, fb, e, back, turn);
+    }
+    if (f->kind == GC_EV) {
+        reach = (gc_norm(gc_velocity_at(now, y)) + c->most_a * arm) * arm + slack;
+        e = gc_scale(f->ea, GC_R(1.0) / f->length_a);
+        along = gc_dot(at, e);
+        if (along < -reach || along > f->length_a + reach) return 0;
+        at = gc_sub(at, gc_scale(e, along));
+        if (!gc_is_beside(t, ma, fa, e, at, reach)) return 0;
+        return gc_leaves_along(t, mb, fb, gc_rotate_back(now->m, at), reach + turn * (c->r + reach));
+    }
+    reach = (gc_norm(gc_velocity_at(now, f->xa)) + c->most_b * arm) * arm + slack;
+    if (f->kind == GC_VE) {
+        e = gc_scale(f->eb, GC_R(1.0) / f->length_b);
+        at = gc_rotate_back(now->m, at);
+        along = -gc_dot(at, e);
+        if (along < -reach || along > f->length_b + reach) return 0;
+        at = gc_add(at, gc_scale(e, along));
+        if (!gc_is_beside(t, mb, fb, e, gc_sub(none, at), reach)) return 0;
+        return gc_leaves_along(t, ma, fa, gc_rotate(now->m, gc_sub(none, at)), reach + turn * (c->r + reach));
+    }
+    wide = reach + turn * (c->r + reach);
+    return gc_leaves_along(t, ma, fa, gc_sub(none, at), wide) && gc_leaves_along(t, mb, fb, gc_rotate_back(now->m, at), wide);
 }
 
 #endif

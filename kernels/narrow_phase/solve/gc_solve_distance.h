@@ -1,18 +1,16 @@
 /* gc_solve_distance.h: one candidate of bodies at a distance to its hits.
  * needs: narrow_phase/contact/gc_hits.h narrow_phase/solve/gc_gap_curve.h
  *
- * Compiled only where GC_AT_DISTANCE is 1. A candidate of two edges stands for these, and for the vertices that they own, each of which
- * belongs to one edge. Roots are looked for in the piece of the motion for which the candidate was proposed, in halves of halves, of which
+ * Compiled only where GC_AT_DISTANCE is 1. A candidate of two edges stands for these, and for their ends, each of which belongs to one
+ * edge. Roots are looked for in the piece of the motion for which the candidate was proposed, in halves of halves, of which
  * those outside its bracket are left out: so no bits hang on how wide a box was. Only what falls through 0 counts, and what touches it.
  */
 #ifndef GC_SOLVE_DISTANCE_H
 #define GC_SOLVE_DISTANCE_H
-#if GC_AT_DISTANCE
+/* a motion begins with so many nodes, and each piece of one with so many of them as make that of all */
+#define GC_GAP_NODES 16
 
-/* when a candidate is looked at: its piece, and of that only from first to last */
-typedef struct {
-    gc_real lo, hi, first, last;
-} gc_gap_span;
+#if GC_AT_DISTANCE
 
 GC_FN gc_gap_value gc_gap_when(const gc_gap_curve *c, gc_real s, gc_real arm)
 {
@@ -97,6 +95,13 @@ GC_LARGE void gc_gap_lasting(const gc_tables *t, const gc_pair *p, const gc_hits
     if (was) gc_gap_hit(t, p, o, pair, kind, fa, fb, begun, GC_R(0.5));
 }
 
+/* Is there no root within `arm`? */
+GC_FN int gc_gap_empty(const gc_gap_curve *c, const gc_gap_value *v, gc_real arm)
+{
+    gc_real reach = GC_ABS(v->df) * arm + GC_R(0.5) * v->bend * arm * arm;
+    return v->apart || GC_ABS(v->f) > reach + c->touch * c->unit + c->rounding;
+}
+
 /* Does the function stay within the touch tolerance of 0 for the whole step? It is analytic, so it does then on any part of it. */
 GC_LARGE int gc_gap_vanishes(const gc_gap_curve *c)
 {
@@ -120,49 +125,44 @@ GC_LARGE int gc_gap_parallel(const gc_gap_curve *c)
     return 1;
 }
 
-/* All roots of one function at which it falls. Returns 0 if a cap was hit. */
+/* All roots at which a function falls within a node, of which `v` is known in its middle. *touched: where what was told last ends; returns 0
+ * if a cap was hit. */
 GC_LARGE int gc_gap_solve(
     const gc_tables *t,
     const gc_hits *o,
     int pair,
-    int kind,
     int fa,
     int fb,
     const gc_gap_curve *c,
-    const gc_gap_span *span)
+    gc_real lo,
+    gc_real h,
+    gc_body_state *now,
+    gc_gap_value v,
+    gc_real *touched)
 {
     const gc_pair *p = c->pair;
-    gc_real h = span->hi - span->lo, touched = GC_R(-100.0);
     gc_long index = 0;
-    int level = 0, visits = 0, asked = 0;
-    if (kind == GC_EE && gc_gap_parallel(c)) return 1;
+    int level = 0, visits = 0, kind = c->f.kind;
     do {
-        gc_real arm = GC_R(0.5) * h, a = span->lo + (gc_real)index * h, m = a + arm;
+        gc_real arm = GC_R(0.5) * h, a = lo + (gc_real)index * h, m = a + arm, b = lo + (gc_real)(index + 1) * h;
         int deeper = 0;
-        if (a <= span->last && a + h >= span->first) {
-            gc_gap_value v = gc_gap_when(c, m, arm);
-            gc_real reach = GC_ABS(v.df) * arm + GC_R(0.5) * v.bend * arm * arm, touch = c->touch * v.scale + c->rounding;
-            if (++visits > GC_MAX_VISITS) return 0;
-            if (!asked && GC_ABS(v.f) <= touch) {
-                asked = 1;
-                if (gc_gap_vanishes(c)) {
-                    gc_gap_lasting(t, p, o, pair, kind, fa, fb);
-                    return 1;
-                }
-            }
-            if (v.apart || GC_ABS(v.f) > reach + c->touch * c->unit + c->rounding) deeper = 0;
-            else if (GC_ABS(v.df) > GC_R(1.00001) * v.bend * arm) {
-                gc_real b = span->lo + (gc_real)(index + 1) * h;
+        if (++visits > GC_MAX_VISITS) return 0;
+        if (visits > 1) {
+            gc_bodies_at(&p->bodies, m, now);
+            v = gc_gap_at(c, now, arm);
+        }
+        if (!gc_gap_empty(c, &v, arm) && gc_gap_possible(t, c, fa, fb, now, arm)) {
+            if (GC_ABS(v.df) > GC_R(1.00001) * v.bend * arm) {
                 if (v.df < GC_R(0.0) && gc_gap_when(c, a, GC_R(0.0)).f > GC_R(0.0)
                     && !(gc_gap_when(c, b, GC_R(0.0)).f > GC_R(0.0))) {
-                    if (a > touched) gc_gap_hit(t, p, o, pair, kind, fa, fb, gc_gap_root(c, a, b), GC_R(-1.0));
-                    touched = b;
+                    if (a > *touched + GC_R(1e-12)) gc_gap_hit(t, p, o, pair, kind, fa, fb, gc_gap_root(c, a, b), GC_R(-1.0));
+                    *touched = b;
                 }
             } else if (v.bend * arm * arm <= GC_R(0.5) * c->touch * v.scale) {
                 /* it touches, as near as can be told, or falls and rises again: of such pieces beside each other the first tells */
-                if (GC_ABS(v.f) <= touch) {
-                    if (a > touched) gc_gap_hit(t, p, o, pair, kind, fa, fb, m, GC_R(-1.0));
-                    touched = a + h;
+                if (GC_ABS(v.f) <= c->touch * v.scale + c->rounding) {
+                    if (a > *touched + GC_R(1e-12)) gc_gap_hit(t, p, o, pair, kind, fa, fb, m, GC_R(-1.0));
+                    *touched = b;
                 }
             } else deeper = level < GC_MAX_LEVEL;
         }
@@ -197,84 +197,147 @@ GC_LARGE void gc_gap_begins(
         gc_gap_hit(t, c->pair, o, pair, kind, fa, fb, GC_R(-0.5), GC_R(-1.0));
 }
 
-GC_LARGE int gc_gap_family(
+/* what was told of the functions of a candidate */
+#define GC_GAP_FUNCTIONS 10
+typedef struct {
+    int settled; /* bits of those of which nothing is left to tell */
+    gc_real touched[GC_GAP_FUNCTIONS];
+} gc_gap_told;
+
+/* One function of a candidate in a node from `lo` on of length h, with the state in its middle. */
+GC_LARGE int gc_gap_node(
+    const gc_tables *t,
+    const gc_hits *o,
+    int pair,
+    int fa,
+    int fb,
+    const gc_gap_curve *c,
+    gc_real lo,
+    gc_real h,
+    const gc_body_state *middle,
+    int number,
+    gc_gap_told *told)
+{
+    gc_real arm = GC_R(0.5) * h;
+    int kind = c->f.kind;
+    gc_gap_value v;
+    gc_body_state now;
+    if (told->settled >> number & 1) return 1;
+    v = gc_gap_at(c, middle, arm);
+    if (GC_ABS(v.f) <= c->touch * v.scale + c->rounding) {
+        if (kind == GC_EE && gc_gap_parallel(c)) told->settled |= 1 << number;
+        else if (gc_gap_vanishes(c)) {
+            gc_gap_lasting(t, c->pair, o, pair, kind, fa, fb);
+            told->settled |= 1 << number;
+        }
+        if (told->settled >> number & 1) return 1;
+    }
+    if (gc_gap_empty(c, &v, arm) || !gc_gap_possible(t, c, fa, fb, middle, arm)) return 1;
+    if (lo <= GC_R(-0.5)) gc_gap_begins(t, o, pair, kind, fa, fb, c);
+    now = *middle;
+    return gc_gap_solve(t, o, pair, fa, fb, c, lo, h, &now, v, told->touched + number);
+}
+
+/* Is it the edge that stands for the vertex v at its end: the first of those that leave v of which a face faces the way of the approach
+ * there, so that it is a candidate wherever the vertex can be in contact? If there is none at the middle of a node each of them does.
+ * w: velocity of B's place there, in the axes of the mesh; way: -1 for A, whose faces are backward, 1 for B. */
+GC_FN int gc_stands_for(const gc_tables *t, const gc_mesh *m, int edge, int v, gc_vec w, gc_real way, gc_real slack)
+{
+    int i = t->topology[m->vertex_edge_start + v], end = t->topology[m->vertex_edge_start + v + 1], j, last;
+    for (; i < end; ++i) {
+        int e = t->topology[m->vertex_edges + i] >> 1;
+        j = t->topology[m->edge_face_start + e];
+        last = t->topology[m->edge_face_start + e + 1];
+        for (; j < last; ++j)
+            if (m->two_sided || way * gc_dot(gc_normal(t, m, t->topology[m->edge_faces + j] >> 1), w) >= -slack)
+                return e == edge;
+    }
+    return 1;
+}
+
+/* the vertices at the ends of an edge for which it stands; -1: not for this one */
+GC_FN void gc_ends_of(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_mesh *m,
+    int edge,
+    int of_b,
+    const gc_body_state *now,
+    int *ends)
+{
+    gc_real slack = GC_TOL_FACING * p->bodies.speed;
+    int i;
+    for (i = 0; i < 2; ++i) {
+        int v = t->topology[m->edges + 2 * edge + i];
+        gc_vec x = gc_scaled_vertex(t, m, v, p->bodies.shrink), w;
+        if (of_b) w = gc_rotate_back(now->m, gc_state_velocity(now, gc_rotate(now->m, x)));
+        else w = gc_velocity_at(now, x);
+        ends[i] = gc_stands_for(t, m, edge, v, w, of_b ? GC_R(1.0) : GC_R(-1.0), slack) ? v : -1;
+    }
+}
+
+/* All functions of a candidate in a node. */
+GC_LARGE int gc_gap_functions(
     const gc_tables *t,
     const gc_pair *p,
     const gc_hits *o,
-    int pair,
-    int kind,
-    int fa,
-    int fb,
-    int both,
-    const gc_gap_span *span)
+    const gc_candidate *c,
+    gc_real lo,
+    gc_real h,
+    const gc_body_state *middle,
+    gc_gap_told *told)
 {
-    int k, good = 1;
-    for (k = 0; k <= both; ++k) {
-        gc_gap_curve c = gc_gap_curve_of(t, p, kind, fa, fb, k ? GC_R(-1.0) : GC_R(1.0));
-        if (!gc_gap_solve(t, o, pair, kind, fa, fb, &c, span)) good = 0;
-        if (span->first <= GC_R(-0.5)) gc_gap_begins(t, o, pair, kind, fa, fb, &c);
+    const gc_mesh *a = gc_mesh_a(p), *b = gc_mesh_b(p);
+    int ends_a[2], ends_b[2], i, good = 1, both = c->kind == GC_EE || (c->kind == GC_FV ? a->two_sided : b->two_sided);
+    for (i = 0; i <= both; ++i) {
+        gc_gap_curve f = gc_gap_curve_of(t, p, c->kind, c->a, c->b, i ? GC_R(-1.0) : GC_R(1.0));
+        if (c->kind == GC_EE && i == 0 && !gc_edges_may_be_near(&f, middle, GC_R(0.5) * h)) return 1;
+        good &= gc_gap_node(t, o, c->pair, c->a, c->b, &f, lo, h, middle, i, told);
+    }
+    if (c->kind != GC_EE) return good;
+    gc_ends_of(t, p, a, c->a, 0, middle, ends_a);
+    gc_ends_of(t, p, b, c->b, 1, middle, ends_b);
+    for (i = 0; i < 8; ++i) {
+        /* the first four: an end of each; then an end of A's and B's edge, and the reverse */
+        int end_a = i >> 1 & 1, end_b = i & 1, va, vb, kind;
+        va = i < 4 ? ends_a[end_a] : (i < 6 ? ends_a[end_b] : c->a);
+        vb = i < 4 ? ends_b[end_b] : (i < 6 ? c->b : ends_b[end_b]);
+        kind = i < 4 ? GC_VV : (i < 6 ? GC_VE : GC_EV);
+        if (va >= 0 && vb >= 0) {
+            gc_gap_curve f = gc_gap_curve_of(t, p, kind, va, vb, GC_R(1.0));
+            good &= gc_gap_node(t, o, c->pair, va, vb, &f, lo, h, middle, 2 + i, told);
+        }
     }
     return good;
 }
 
-/* Of a bracket, what of it is left in which two edges, or their ends, may be near. Empty: first behind last. */
-GC_LARGE void gc_gap_narrow(const gc_gap_curve *c, gc_gap_span *span)
-{
-    gc_real h = GC_R(0.25) * (span->last - span->first), arm = GC_R(0.5) * h + GC_PIECE_OVERLAP, first = span->first;
-    int k, some = 0;
-    for (k = 0; k < 4; ++k) {
-        gc_body_state now;
-        gc_real m = first + ((gc_real)k + GC_R(0.5)) * h;
-        gc_bodies_at(&c->pair->bodies, m, &now);
-        if (!gc_edges_may_be_near(c, &now, arm)) continue;
-        if (!some) span->first = m - arm;
-        some = 1;
-        span->last = m + arm;
-    }
-    if (!some) span->last = span->first - GC_R(1.0);
-}
-
-/* the vertex at an end of an edge, if the edge owns it, or -1: it is the first of those that leave the vertex */
-GC_FN int gc_owned_end(const gc_tables *t, const gc_mesh *m, int edge, int end)
-{
-    int v = t->topology[m->edges + 2 * edge + end];
-    int first = t->topology[m->vertex_edges + t->topology[m->vertex_edge_start + v]] >> 1;
-    return first == edge ? v : -1;
-}
-
-/* Returns 0 if a cap was hit. middle, arm: of the piece */
+/* Returns 0 if a cap was hit. middle, arm: of the piece; states: in the middle of its nodes, of those that are known, for a work-item alone */
 GC_LARGE int gc_solve_at_distance(
     const gc_tables *t,
     const gc_pair *p,
     const gc_hits *o,
     const gc_candidate *c,
     gc_real middle,
-    gc_real arm)
+    gc_real arm,
+    gc_uint *known,
+    gc_body_state *states)
 {
-    const gc_mesh *a = gc_mesh_a(p), *b = gc_mesh_b(p);
-    gc_real slack = GC_MAX(p->bodies.tau, GC_PIECE_OVERLAP);
-    gc_gap_span span;
-    gc_gap_curve edges;
-    int i, j, va, vb, good;
-    span.lo = GC_MAX(middle - arm, GC_R(-0.5) - p->bodies.tau);
-    span.hi = GC_MIN(middle + arm, GC_R(0.5) + p->bodies.tau);
-    span.first = c->first - slack;
-    span.last = c->last + slack;
-    if (c->kind == GC_FV) return gc_gap_family(t, p, o, c->pair, c->kind, c->a, c->b, a->two_sided, &span);
-    if (c->kind == GC_VF) return gc_gap_family(t, p, o, c->pair, c->kind, c->a, c->b, b->two_sided, &span);
-    edges = gc_gap_curve_of(t, p, GC_EE, c->a, c->b, GC_R(1.0));
-    gc_gap_narrow(&edges, &span);
-    if (span.first > span.last) return 1;
-    good = gc_gap_family(t, p, o, c->pair, GC_EE, c->a, c->b, 1, &span);
-    for (i = 0; i < 2; ++i) {
-        va = gc_owned_end(t, a, c->a, i);
-        if (va >= 0) good &= gc_gap_family(t, p, o, c->pair, GC_VE, va, c->b, 0, &span);
-        vb = gc_owned_end(t, b, c->b, i);
-        if (vb >= 0) good &= gc_gap_family(t, p, o, c->pair, GC_EV, c->a, vb, 0, &span);
-        for (j = 0; j < 2 && va >= 0; ++j) {
-            vb = gc_owned_end(t, b, c->b, j);
-            if (vb >= 0) good &= gc_gap_family(t, p, o, c->pair, GC_VV, va, vb, 0, &span);
-        }
+    gc_real slack = GC_MAX(p->bodies.tau, GC_PIECE_OVERLAP), first = c->first - slack, last = c->last + slack;
+    gc_real lo = GC_MAX(middle - arm, GC_R(-0.5) - p->bodies.tau), hi = GC_MIN(middle + arm, GC_R(0.5) + p->bodies.tau);
+    gc_gap_told told;
+    int k, good = 1, nodes = GC_GAP_NODES;
+    gc_real h;
+    while (nodes > 1 && (gc_real)nodes * p->bodies.pieces > (gc_real)GC_GAP_NODES) nodes /= 2;
+    h = (hi - lo) / (gc_real)nodes;
+    told.settled = 0;
+    for (k = 0; k < GC_GAP_FUNCTIONS; ++k) told.touched[k] = GC_R(-100.0);
+    for (k = 0; k < nodes; ++k) {
+        gc_real a = lo + (gc_real)k * h;
+        gc_body_state *now = states + (GC_SERIAL ? k : 0);
+        if (a > last || a + h < first) continue;
+        if (!GC_SERIAL || !(*known >> k & 1)) gc_bodies_at(&p->bodies, a + GC_R(0.5) * h, now);
+        *known |= (gc_uint)1 << k;
+        good &= gc_gap_functions(t, p, o, c, a, h, now, &told);
     }
     return good;
 }
