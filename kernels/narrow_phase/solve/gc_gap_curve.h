@@ -16,18 +16,19 @@ typedef struct {
     const gc_pair *pair;
     gc_features f;
     gc_real r, sign;
-    gc_real unit;     /* a bound of what |f| has to be compared with to be a length */
-    gc_real rounding; /* of f, for the whole step */
-    gc_real touch;    /* how far off r is r */
-    gc_real slack;    /* ... and to spare */
+    gc_real unit;           /* a bound of what |f| has to be compared with to be a length */
+    gc_real rounding;       /* of f, for the whole step */
+    gc_real touch;          /* how far off r is r */
+    gc_real slack;          /* ... and to spare */
     gc_real most_a, most_b; /* bounds of the acceleration of B's points as A sees them, of A's as B sees them */
 } gc_gap_curve;
 
 typedef struct {
     gc_real f, df;
-    gc_real bend;  /* bound of |f''| within `arm` of the time */
-    gc_real scale; /* |f| over this is a length, there */
-    int apart;     /* the points stay farther apart than r within `arm`, or nearer than it */
+    gc_real bend;   /* bound of |f''| within `arm` of the time */
+    gc_real scale;  /* |f| over this is a length, there */
+    gc_real widest; /* and at most within `arm` */
+    int apart;      /* the points stay farther apart than r within `arm`, or nearer than it */
 } gc_gap_value;
 
 GC_FN gc_gap_curve gc_gap_curve_of(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real sign)
@@ -50,7 +51,8 @@ GC_FN gc_gap_curve gc_gap_curve_of(const gc_tables *t, const gc_pair *p, int kin
 /* of the squares: p leads from A's point to B's, of velocity w and an acceleration of at most `most` */
 GC_FN void gc_gap_square(gc_vec p, gc_vec w, gc_real most, gc_real r, gc_real slack, gc_real arm, gc_gap_value *v)
 {
-    gc_real d = gc_norm(p), speed = gc_norm(w), fast = speed + most * arm, stray = GC_R(0.5) * most * arm * arm, s, near, far;
+    gc_real d = gc_norm(p), speed = gc_norm(w), fast = speed + most * arm, stray = GC_R(0.5) * most * arm * arm, s, near,
+            far;
     v->f = (d - r) * (d + r);
     v->df = GC_R(2.0) * gc_dot(p, w);
     v->bend = GC_R(2.0) * (fast * fast + (d + fast * arm) * most);
@@ -73,6 +75,7 @@ GC_LARGE gc_gap_value gc_gap_at(const gc_gap_curve *c, const gc_body_state *now,
     gc_vec y = gc_add(now->q, gc_rotate(now->m, f->xb)), w = gc_velocity_at(now, y), at, n, e;
     v.apart = 0;
     v.scale = GC_R(1.0);
+    v.widest = c->unit;
     if (f->kind == GC_FV) {
         v.f = c->sign * (gc_dot(f->n, y) + f->d) - c->r;
         v.df = c->sign * gc_dot(f->n, w);
@@ -98,18 +101,19 @@ GC_LARGE gc_gap_value gc_gap_at(const gc_gap_curve *c, const gc_body_state *now,
         least = sine - turn * arm;
         far = gc_norm(at) + fast * arm;
         v.scale = sine;
+        v.widest = GC_MIN(length, sine + turn * arm);
         v.f = c->sign * gc_dot(at, c0) - c->r * sine;
         v.df = c->sign * (gc_dot(w, c0) + gc_dot(at, c1));
         if (sine > GC_R(0.0)) v.df -= c->r * (gc_dot(c0, c1) / sine);
-        v.bend = most * GC_MIN(length, sine + turn * arm) + GC_R(2.0) * fast * turn + far * o->d2 * length;
+        v.bend = most * v.widest + GC_R(2.0) * fast * turn + far * o->d2 * length;
         v.bend += c->r * o->d2 * length;
         /* but for this much, P . c is even and -|c| concave: so f is above its least end, and below its tangent, near parallel edges too */
-        stray = GC_R(0.5) * v.bend * arm * arm + c->touch * length + c->rounding;
+        stray = GC_R(0.5) * v.bend * arm * arm + c->touch * v.widest + c->rounding;
         rise = gc_scale(c1, arm);
         even = c->sign * (gc_dot(w, c0) + gc_dot(at, c1)) * arm;
         low = c->sign * gc_dot(at, c0);
         low = GC_MIN(low + even - c->r * gc_norm(gc_add(c0, rise)), low - even - c->r * gc_norm(gc_sub(c0, rise)));
-        v.apart = low > stray || v.f + GC_ABS(v.df) * arm < -stray;
+        v.apart = low > stray || v.f + GC_ABS(v.df) * arm < -stray || v.widest < GC_TOL_PARALLEL * length;
         v.bend += least > GC_R(0.0) ? c->r * turn * turn / least : GC_R(1e30);
     } else if (f->kind == GC_EV) {
         e = gc_scale(f->ea, GC_R(1.0) / f->length_a);
@@ -168,7 +172,13 @@ GC_FN int gc_is_beside(const gc_tables *t, const gc_mesh *m, int edge, gc_vec al
 
 /* May the closest points of the features lie inside both, with a direction in both cones, within `arm` of the state? Cones are closed, and
  * directions are compared before they are divided by their lengths, so that each number changes no faster than features do. */
-GC_LARGE int gc_gap_possible(const gc_tables *t, const gc_gap_curve *c, int fa, int fb, const gc_body_state *now, gc_real arm)
+GC_LARGE int gc_gap_possible(
+    const gc_tables *t,
+    const gc_gap_curve *c,
+    int fa,
+    int fb,
+    const gc_body_state *now,
+    gc_real arm)
 {
     const gc_features *f = &c->f;
     const gc_pair *p = c->pair;
@@ -216,7 +226,8 @@ GC_LARGE int gc_gap_possible(const gc_tables *t, const gc_gap_curve *c, int fa, 
         return gc_leaves_along(t, ma, fa, gc_rotate(now->m, gc_sub(none, at)), reach + turn * (c->r + reach));
     }
     wide = reach + turn * (c->r + reach);
-    return gc_leaves_along(t, ma, fa, gc_sub(none, at), wide) && gc_leaves_along(t, mb, fb, gc_rotate_back(now->m, at), wide);
+    return gc_leaves_along(t, ma, fa, gc_sub(none, at), wide)
+           && gc_leaves_along(t, mb, fb, gc_rotate_back(now->m, at), wide);
 }
 
 #endif

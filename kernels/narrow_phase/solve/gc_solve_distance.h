@@ -99,7 +99,7 @@ GC_LARGE void gc_gap_lasting(const gc_tables *t, const gc_pair *p, const gc_hits
 GC_FN int gc_gap_empty(const gc_gap_curve *c, const gc_gap_value *v, gc_real arm)
 {
     gc_real reach = GC_ABS(v->df) * arm + GC_R(0.5) * v->bend * arm * arm;
-    return v->apart || GC_ABS(v->f) > reach + c->touch * c->unit + c->rounding;
+    return v->apart || GC_ABS(v->f) > reach + c->touch * v->widest + c->rounding;
 }
 
 /* Does the function stay within the touch tolerance of 0 for the whole step? It is analytic, so it does then on any part of it. */
@@ -155,7 +155,8 @@ GC_LARGE int gc_gap_solve(
             if (GC_ABS(v.df) > GC_R(1.00001) * v.bend * arm) {
                 if (v.df < GC_R(0.0) && gc_gap_when(c, a, GC_R(0.0)).f > GC_R(0.0)
                     && !(gc_gap_when(c, b, GC_R(0.0)).f > GC_R(0.0))) {
-                    if (a > *touched + GC_R(1e-12)) gc_gap_hit(t, p, o, pair, kind, fa, fb, gc_gap_root(c, a, b), GC_R(-1.0));
+                    if (a > *touched + GC_R(1e-12))
+                        gc_gap_hit(t, p, o, pair, kind, fa, fb, gc_gap_root(c, a, b), GC_R(-1.0));
                     *touched = b;
                 }
             } else if (v.bend * arm * arm <= GC_R(0.5) * c->touch * v.scale) {
@@ -183,14 +184,7 @@ GC_LARGE int gc_gap_solve(
 }
 
 /* What is at r at the start and comes nearer so slowly that the root lies farther before it than is looked for. */
-GC_LARGE void gc_gap_begins(
-    const gc_tables *t,
-    const gc_hits *o,
-    int pair,
-    int kind,
-    int fa,
-    int fb,
-    const gc_gap_curve *c)
+GC_LARGE void gc_gap_begins(const gc_tables *t, const gc_hits *o, int pair, int kind, int fa, int fb, const gc_gap_curve *c)
 {
     gc_gap_value v = gc_gap_when(c, GC_R(-0.5), GC_R(0.0));
     if (GC_ABS(v.f) <= c->touch * v.scale + c->rounding && v.df < GC_R(0.0))
