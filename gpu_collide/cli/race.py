@@ -289,7 +289,7 @@ def race_rows(recording: Recording, found: TrajectoryContacts, seconds: float) -
         ("steps with contact", _of(hit, steps)),
         ("contacts", f"{len(found):,}"),
     ]
-    for kind in gc.Kind:
+    for kind in (gc.Kind.FV, gc.Kind.VF, gc.Kind.EE):
         rows.append((f"  {kind.name}", f"{int(np.count_nonzero(found.kind == kind)):,}"))
     trouble = found.pairs["status"]
     for status in (gc.Status.INITIAL_OVERLAP, gc.Status.INVALID_INPUT, gc.Status.UNRESOLVED):

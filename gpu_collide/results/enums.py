@@ -2,7 +2,7 @@
 
 import enum
 
-__all__ = ["Feature", "Kind", "Status", "Touch"]
+__all__ = ["TOUCHING", "Feature", "Kind", "Status", "Touch"]
 
 
 class Status(enum.IntEnum):
@@ -28,6 +28,10 @@ class Kind(enum.IntEnum):
     EV = 3  #: at a distance: an edge of A beside a vertex of B
     VE = 4  #: at a distance: a vertex of A beside an edge of B
     VV = 5  #: at a distance: a vertex of each
+
+
+#: Those of bodies that touch, as which vertices at edges and at vertices are told too.
+TOUCHING = (Kind.FV, Kind.VF, Kind.EE)
 
 
 class Feature(enum.IntEnum):

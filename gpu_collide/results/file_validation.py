@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import first_few, how_many
-from gpu_collide.results.enums import Touch
+from gpu_collide.results.enums import TOUCHING, Feature, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -180,12 +180,12 @@ def encounter_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Ite
 
 
 def trace_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
-    """Faults of a `Trace`, whose kinds have one more for none."""
+    """Faults of a `Trace`, whose kinds are those of touch, and one more for none."""
     hit = a["kind"] > 0
     yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
     off = ((a["status"] == 1) != hit) & (a["status"] != 2)
     yield from _rows("status", off, "HIT or INITIAL_OVERLAP where something is touched, and HIT nowhere else")
-    yield from _rows("kind", a["kind"] > n_kinds, f"kinds 0 to {n_kinds}")
+    yield from _rows("kind", a["kind"] > len(TOUCHING), f"kinds 0 to {len(TOUCHING)}")
     yield from _rows("fraction", ~((a["fraction"] >= 0) & (a["fraction"] <= 1)), "shares in [0, 1]")
     yield from _rows("part", a["part"] > 1, "0 or 1")
     for name in ("body", "feature_a", "feature_b"):
@@ -221,7 +221,7 @@ def touch_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterato
 
 
 def hits_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
-    """Faults of a `Hits`, whose features are as many as the kinds, and none."""
+    """Faults of a `Hits`."""
     start, hit = a["offsets"], a["feature"] > 0
     yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
     if start[0] != 0 or start[-1] != len(hit) or (np.diff(start) < 0).any():
@@ -232,7 +232,7 @@ def hits_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator
         touched = np.zeros(len(start) - 1, bool)
         touched[owner[hit]] = True
         yield from _rows("status", (a["status"] == 1) != touched, "HIT where something is touched, only")
-    yield from _rows("feature", a["feature"] > n_kinds, f"features 0 to {n_kinds}")
+    yield from _rows("feature", a["feature"] > max(Feature), f"features 0 to {max(Feature)}")
     yield from _rows("time", ~((a["time"] >= 0) & (a["time"] <= 1)), "shares in [0, 1]")
     for name in ("body", "face", "number", "sphere"):
         yield from _rows(
@@ -265,7 +265,9 @@ def planes_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterat
     else:
         owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
         yield from _rows("query", a["query"] != owner, "the ellipsoids that offsets says")
-    yield from _rows("feature", (a["feature"] < 1) | (a["feature"] > n_kinds), f"features 1 to {n_kinds}")
+    yield from _rows(
+        "feature", (a["feature"] < 1) | (a["feature"] > max(Feature)), f"features 1 to {max(Feature)}"
+    )
     for name in ("body", "face", "number"):
         yield from _rows(name, a[name] < 0, "numbers, 0 or more")
     for name in ("normal", "gap", "point", "body_displacement"):

@@ -90,7 +90,9 @@ class Passage:
     """
 
     def __init__(self, mesh_a, mesh_b, places, fastest):
-        self.a, self.b = ((np.array(m.vertices), triangles_of(m), np.array(m.edges)) for m in (mesh_a, mesh_b))
+        self.a, self.b = (
+            (np.array(m.vertices), triangles_of(m), np.array(m.edges)) for m in (mesh_a, mesh_b)
+        )
         self.places, self.fastest = places, fastest
 
     def at(self, t):

@@ -133,9 +133,7 @@ def collide_reference(bodies, pairs, options, progress=None):
 def _resolved(motion, a, b, options, timings):
     """`Meetings` of one pair that are reported, in their order."""
     if distance_contacts.at_distance(motion, options.target_distance):
-        return distance_contacts.meetings_at(
-            motion, a, b, options.target_distance, options.min_properness
-        )
+        return distance_contacts.meetings_at(motion, a, b, options.target_distance, options.min_properness)
     if isinstance(motion, body_motion.BodyMotion):
         spent = _Stopwatch(timings)
         met = body_contacts.meetings_of(motion, a, b)

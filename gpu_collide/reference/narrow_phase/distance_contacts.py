@@ -192,4 +192,3 @@ class _Points:
             near = _tolerances(gaps, when, 1.0, judged)[0]
             self.seen[i, s] = judged[0][0], judged[1][0], 4.0 * float(near[0])
         return self.seen[i, s]
-

@@ -45,9 +45,7 @@ class Gaps:
 
     def take(self, index):
         """The same of some."""
-        return Gaps(
-            self.motion, self.a, self.b, self.kind, self.fa[index], self.fb[index], self.sign[index]
-        )
+        return Gaps(self.motion, self.a, self.b, self.kind, self.fa[index], self.fb[index], self.sign[index])
 
     def points(self, s):
         """Closest points of the carriers on A and on B, as A sees them at the times ``s`` (n,); the

@@ -189,8 +189,7 @@ GC_FN gc_real gc_closest_proper(
     gc_real least = GC_R(1.0);
     int k = f->kind;
     gc_vec back = gc_rotate_back(now->m, gc_scale(u, GC_R(-1.0)));
-    if (k != GC_FV)
-        least = gc_in_cone(t, gc_mesh_a(p), gc_has_edge_a(k), fa, gc_scale(f->ea, GC_R(1.0) / f->length_a), u);
+    if (k != GC_FV) least = gc_in_cone(t, gc_mesh_a(p), gc_has_edge_a(k), fa, gc_scale(f->ea, GC_R(1.0) / f->length_a), u);
     if (k != GC_VF && least > GC_R(-1.0)) {
         gc_real of_b = gc_in_cone(t, gc_mesh_b(p), gc_has_edge_b(k), fb, gc_scale(f->eb, GC_R(1.0) / f->length_b), back);
         least = GC_MIN(of_b, least);

@@ -262,7 +262,8 @@ GC_LARGE int gc_same_closest(const gc_tables *t, const gc_pair *p, const gc_pair
         gc_contact other = gc_closest_when(t, p, y.kind & GC_HIT_KIND_MASK, y.a, y.b, s);
         reach = GC_R(4.0) * GC_TOL_INSIDE * p->bodies.size + mine.doubt + other.doubt + GC_ABS(s - at) * p->bodies.speed;
         reach *= p->bodies.scale;
-        if (!(gc_norm(gc_sub(other.local_a, mine.local_a)) <= reach) || !(gc_norm(gc_sub(other.local_b, mine.local_b)) <= reach))
+        if (!(gc_norm(gc_sub(other.local_a, mine.local_a)) <= reach)
+            || !(gc_norm(gc_sub(other.local_b, mine.local_b)) <= reach))
             return 0;
     }
     return 1;

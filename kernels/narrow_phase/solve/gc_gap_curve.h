@@ -132,12 +132,12 @@ GC_LARGE gc_gap_value gc_gap_at(const gc_gap_curve *c, const gc_body_state *now,
 GC_FN int gc_edges_may_be_near(const gc_gap_curve *c, const gc_body_state *now, gc_real arm)
 {
     gc_vec y = gc_add(now->q, gc_rotate(now->m, c->f.xb)), e = gc_rotate(now->m, c->f.eb), apart = gc_sub(y, c->f.xa);
-    gc_real half = GC_R(0.5), fast, near;
-    apart = gc_add(apart, gc_scale(gc_sub(e, c->f.ea), half));
+    gc_real mean = GC_R(0.5), fast, near;
+    apart = gc_add(apart, gc_scale(gc_sub(e, c->f.ea), mean));
     fast = GC_MAX(gc_norm(gc_velocity_at(now, y)), gc_norm(gc_velocity_at(now, gc_add(y, e))));
     fast += c->most_a * arm;
     near = c->r + fast * arm + GC_R(1e-9) * (c->pair->bodies.size + c->r);
-    return gc_norm(apart) <= near + half * (c->f.length_a + c->f.length_b)
+    return gc_norm(apart) <= near + mean * (c->f.length_a + c->f.length_b)
            && gc_edges_apart(c->f.ea, gc_sub(y, c->f.xa), e) <= near;
 }
 

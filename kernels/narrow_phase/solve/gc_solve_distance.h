@@ -102,14 +102,16 @@ GC_FN int gc_gap_empty(const gc_gap_curve *c, const gc_gap_value *v, gc_real arm
     return v->apart || GC_ABS(v->f) > reach + c->touch * v->widest + c->rounding;
 }
 
-/* Does the function stay within the touch tolerance of 0 for the whole step? It is analytic, so it does then on any part of it. */
+/* Does the function stay within the touch tolerance of 0 for the whole step? It is analytic, so it does then on any part of it; that of
+ * edges is with its other sign, which it changes where they are parallel for a moment. */
 GC_LARGE int gc_gap_vanishes(const gc_gap_curve *c)
 {
     int n = 12 + (int)(GC_R(4.0) * (c->pair->bodies.angle_a + c->pair->bodies.angle_b)), i;
     for (i = 0; i < n; ++i) {
         gc_real x = GC_R(1.0) - (GC_R(2.0) * (gc_real)i + GC_R(1.0)) / (gc_real)n;
         gc_gap_value v = gc_gap_when(c, GC_R(0.25) * x * (GC_R(3.0) - x * x), GC_R(0.0));
-        if (!(GC_ABS(v.f) <= c->touch * v.scale + c->rounding)) return 0;
+        gc_real f = c->f.kind == GC_EE ? GC_ABS(v.f + c->r * v.scale) - c->r * v.scale : v.f;
+        if (!(GC_ABS(f) <= c->touch * v.scale + c->rounding)) return 0;
     }
     return 1;
 }
