@@ -128,6 +128,58 @@ GC_LARGE gc_gap_value gc_gap_at(const gc_gap_curve *c, const gc_body_state *now,
     return v;
 }
 
+/* The second derivative, and a bound of the third within `arm`: what stays all but level for long is told apart from r by these. */
+GC_LARGE gc_real gc_gap_bend(const gc_gap_curve *c, const gc_body_state *now, gc_real arm)
+{
+    const gc_features *f = &c->f;
+    const gc_body_bounds *o = &c->pair->bounds;
+    gc_vec r = gc_rotate(now->m, f->xb), y = gc_add(now->q, r), at = gc_sub(y, f->xa), a = gc_state_acceleration(now, r), w,
+           e;
+    gc_real bend, most = c->most_a, third = o->plane_a[2], fast, far;
+    if (f->kind == GC_VF || f->kind == GC_VE) {
+        /* as B sees A's point, turned round */
+        gc_vec x = gc_sub(f->xa, now->q);
+        w = gc_state_velocity(now, x);
+        a = gc_sub(now->a, gc_add(gc_cross(now->omega, gc_add(w, now->v)), gc_cross(now->xi, x)));
+        most = c->most_b;
+        third = o->plane_b[2];
+    } else w = gc_velocity_at(now, y);
+    fast = gc_norm(w) + most * arm;
+    far = gc_norm(at) + fast * arm;
+    if (f->kind == GC_FV) return GC_ABS(gc_dot(f->n, a)) + third * arm;
+    if (f->kind == GC_VF) return GC_ABS(gc_dot(gc_rotate(now->m, f->n), a)) + third * arm;
+    if (f->kind == GC_EE) {
+        gc_vec e1, e2, c0, c1, c2;
+        gc_real length = f->length_a * f->length_b, sine, slope, turn, turn2 = o->d2 * length, least;
+        e = gc_rotate(now->m, f->eb);
+        e1 = gc_cross(now->omega, e);
+        e2 = gc_sub(gc_cross(now->omega, e1), gc_cross(now->xi, e));
+        c0 = gc_cross(f->ea, e);
+        c1 = gc_cross(f->ea, e1);
+        c2 = gc_cross(f->ea, e2);
+        sine = gc_norm(c0);
+        turn = gc_norm(c1) + turn2 * arm;
+        least = sine - turn * arm;
+        if (!(least > GC_R(0.0))) return GC_R(1e30);
+        slope = gc_dot(c0, c1) / sine;
+        bend = c->sign * (gc_dot(a, c0) + GC_R(2.0) * gc_dot(w, c1) + gc_dot(at, c2));
+        bend -= c->r * ((gc_dot(c1, c1) - slope * slope + gc_dot(c0, c2)) / sine);
+        third = third * length + GC_R(3.0) * (most * turn + fast * turn2) + far * o->d3 * length;
+        third += c->r * (o->d3 * length + GC_R(3.0) * turn * (turn2 + turn * turn / least) / least);
+        return GC_ABS(bend) + third * arm;
+    }
+    if (f->kind != GC_VV) {
+        e = f->kind == GC_EV ? gc_scale(f->ea, GC_R(1.0) / f->length_a)
+                             : gc_scale(gc_rotate(now->m, f->eb), GC_R(1.0) / f->length_b);
+        at = gc_across_part(at, e);
+        w = gc_across_part(w, e);
+        fast = gc_norm(w) + most * arm;
+        far = gc_norm(at) + fast * arm;
+    }
+    bend = GC_R(2.0) * (gc_dot(w, w) + gc_dot(at, a));
+    return GC_ABS(bend) + GC_R(2.0) * (GC_R(3.0) * fast * most + far * third) * arm;
+}
+
 /* Do the edges of two bodies, or their ends, come as near as r within `arm` of the state? Else nothing of them does. */
 GC_FN int gc_edges_may_be_near(const gc_gap_curve *c, const gc_body_state *now, gc_real arm)
 {

@@ -153,6 +153,11 @@ GC_LARGE int gc_gap_solve(
             gc_bodies_at(&p->bodies, m, now);
             v = gc_gap_at(c, now, arm);
         }
+        if (gc_gap_empty(c, &v, arm)) v.apart = 1;
+        else {
+            gc_real bend = gc_gap_bend(c, now, arm);
+            v.bend = GC_MIN(bend, v.bend);
+        }
         if (!gc_gap_empty(c, &v, arm) && gc_gap_possible(t, c, fa, fb, now, arm)) {
             if (GC_ABS(v.df) > GC_R(1.00001) * v.bend * arm) {
                 if (v.df < GC_R(0.0) && gc_gap_when(c, a, GC_R(0.0)).f > GC_R(0.0)
