@@ -23,9 +23,10 @@ MADE = "<!-- made by docs/make_api.py -->"
 #: Pages in order: file, title, what it says first, names. A module stands for all its public names.
 PAGES = (
     (
-        "collisions.md", "Collisions", "Contacts of pairs of bodies, and the pairs that may meet.",
-        ("collide", "find_pairs", "BroadPhase", "Scene", "collide_trajectories", "Tuning", "screw_motion",
-         "motion_difference", "chord_error"),
+        "collisions.md", "Collisions",
+        "Contacts of pairs of bodies, how near they come, and the pairs that may meet.",
+        ("collide", "clearance", "find_pairs", "BroadPhase", "Scene", "collide_trajectories", "Tuning",
+         "screw_motion", "motion_difference", "chord_error"),
     ),
     (
         "bodies.md", "Meshes, poses, recordings", "What queries are given.",
@@ -33,8 +34,8 @@ PAGES = (
     ),
     (
         "results.md", "Results",
-        "What `gc.collide` and `gc.collide_trajectories` return; [as tables](../tables.md).",
-        ("Contacts", "Status", "Kind", "FilterReport", "TrajectoryContacts", "Encounters"),
+        "What `gc.collide`, `gc.clearance` and `gc.collide_trajectories` return; [as tables](../tables.md).",
+        ("Contacts", "Clearance", "Status", "Kind", "FilterReport", "TrajectoryContacts", "Encounters"),
     ),
     (
         "movers.md", "Movers",

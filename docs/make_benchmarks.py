@@ -257,6 +257,13 @@ def _growth_cells(*columns):
     return lambda r: (_count(r["triangles"]), *(f"{float(r[column]):.2f}" for column in columns))
 
 
+def _turning_cells(r):
+    shares = (f"{float(r[name]):.2f} %" for name in ("missed", "invented"))
+    off = (f"{float(r[name]):.0e}" for name in ("off", "off_most"))
+    named = (r["shape"], r["moving"], r["turn"], r["tool"].replace("_", ", "))
+    return (*named, f"{float(r['us']):.1f}", *shares, *off)
+
+
 _RAYS = ("triangles", "precision", "rays", "stopped", "gpu_collide", "Embree", "ratio")
 _DENSE = ("auto", "near", "whole", "rows", "first", "fcl")
 _RADII = ("0.01", "0.1", "0.5")
@@ -345,6 +352,18 @@ _MORE = (
         ("triangles", "a ray", *(f"radius {radius}" for radius in _RADII)),
         _growth_cells("us_per_ray", *(f"us_radius_{radius}" for radius in _RADII)),
         "growth",
+    ),
+    (
+        "casts",
+        "First contacts of bodies that turn by up to so many degrees, about half of which meet: on their own "
+        "motions (`body`), on one relative screw (`relative`), and by parry, Bullet (margin of 0.01, and "
+        "none: `bare`) and python-fcl; microseconds of processor time a pair. Where `one` moves, parry and "
+        "Bullet are given the true motion; where `both` do, python-fcl is. `missed` is of the pairs that "
+        "touch, `invented` of those that do not, and `off` how far contacts are off, as a length over the "
+        "size (median, most), by a judge of its own:",
+        ("shape", "moving", "degrees", "by", "us", "missed", "invented", "off", "most"),
+        _turning_cells,
+        None,
     ),
     (
         "dense",

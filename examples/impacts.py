@@ -140,27 +140,34 @@ class World:
             self.spin[i] += sign * self.agile[i] * np.cross(arm, impulse)
 
     def gaps(self):
-        """Gap of each near pair along the best normal of a face or of two edges: from 0 on they are apart."""
-        at = gc.Poses.from_quat_wxyz(self.position, self.quat)
+        """Gap of each near pair along the best normal of a face or, below a centimetre, of two edges: from 0
+        on they are apart."""
+        rotations = gc.Poses.from_quat_wxyz(self.position, self.quat).to_matrix()[:, :3, :3]
         places, axes = [], []
         for i, k in enumerate(self.shape):
-            rotation = at[i].to_matrix()[:3, :3]
             points, normals, edges = separating(self.meshes[k])
-            places.append(points @ rotation.T + self.position[i])
-            axes.append((normals @ rotation.T, edges @ rotation.T))
+            places.append(points @ rotations[i].T + self.position[i])
+            axes.append((normals @ rotations[i].T, edges @ rotations[i].T))
         reach = [np.linalg.norm(p - c, axis=1).max() for p, c in zip(places, self.position, strict=True)]
         found = []
         for a in range(self.n):
             for b in range(a + 1, len(places)):
                 if b < self.n and np.linalg.norm(self.position[a] - self.position[b]) > reach[a] + reach[b]:
                     continue
-                crossed = np.cross(axes[a][1][:, None], axes[b][1][None]).reshape(-1, 3)
-                length = np.linalg.norm(crossed, axis=1)
-                crossed = crossed[length > 1e-6] / length[length > 1e-6, None]
-                along = np.concatenate([axes[a][0], axes[b][0], crossed])
-                pa, pb = places[a] @ along.T, places[b] @ along.T
-                found.append(np.maximum(pb.min(0) - pa.max(0), pa.min(0) - pb.max(0)).max())
+                gap = apart(places[a], places[b], np.concatenate([axes[a][0], axes[b][0]]))
+                if gap < 0.01:
+                    crossed = np.cross(axes[a][1][:, None], axes[b][1][None]).reshape(-1, 3)
+                    length = np.linalg.norm(crossed, axis=1)
+                    crossed = crossed[length > 1e-6] / length[length > 1e-6, None]
+                    gap = max(gap, apart(places[a], places[b], crossed)) if len(crossed) else gap
+                found.append(gap)
         return np.array(found)
+
+
+def apart(a, b, along):
+    """The largest gap between two sets of points along unit vectors."""
+    pa, pb = a @ along.T, b @ along.T
+    return np.maximum(pb.min(0) - pa.max(0), pa.min(0) - pb.max(0)).max()
 
 
 def solid(name, radius):

@@ -21,11 +21,13 @@ from gpu_collide.geometry.io.files import load_mesh
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries import bisection as baselines
 from gpu_collide.queries import pluecker, sweep
+from gpu_collide.queries.clearance import clearance
 from gpu_collide.queries.collide import collide
 from gpu_collide.queries.pairs import BroadPhase, find_pairs
 from gpu_collide.queries.scene import Scene
 from gpu_collide.queries.trajectories import collide_trajectories
 from gpu_collide.recordings import Recording, load_recording
+from gpu_collide.results.clearance import Clearance
 from gpu_collide.results.contacts import Contacts, Kind, Status
 from gpu_collide.results.encounters import Encounters
 from gpu_collide.results.report import FilterReport
@@ -37,10 +39,10 @@ if TYPE_CHECKING:
     from gpu_collide import batch
 
 __all__ = [
-    "Bodies", "BroadPhase", "Contacts", "Encounters", "FilterReport", "Kind", "Mesh", "Poses", "Recording",
-    "Scene", "Status", "TrajectoryContacts", "Tuning", "baselines", "batch", "chord_error", "collide",
-    "collide_trajectories", "devices", "find_pairs", "load_mesh", "load_recording", "motion_difference",
-    "pluecker", "screw_motion", "shapes", "sweep", "view",
+    "Bodies", "BroadPhase", "Clearance", "Contacts", "Encounters", "FilterReport", "Kind", "Mesh", "Poses",
+    "Recording", "Scene", "Status", "TrajectoryContacts", "Tuning", "baselines", "batch", "chord_error",
+    "clearance", "collide", "collide_trajectories", "devices", "find_pairs", "load_mesh", "load_recording",
+    "motion_difference", "pluecker", "screw_motion", "shapes", "sweep", "view",
 ]  # fmt: skip
 
 

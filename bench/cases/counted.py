@@ -99,9 +99,9 @@ def _cases(settings):
     """By name, a call that collides and returns the number of its pairs."""
     options = {"backend": "cuda", "precision": settings.precision}
 
-    def impacts(mesh, n):
+    def impacts(mesh, n, **more):
         bodies, pairs = random_impacts(mesh, n=n, seed=SEED)
-        gc.collide(_steady(bodies), pairs, **options)
+        gc.collide(_steady(bodies), pairs, **more, **options)
         return n
 
     def traffic(n):
@@ -179,6 +179,8 @@ def _cases(settings):
         "cars": lambda: impacts(gc.shapes.car(), 64),
         "tori": lambda: impacts(gc.shapes.torus(), 16),
         "cubes": lambda: impacts(gc.shapes.box(), 64),
+        "turning_cars": lambda: impacts(gc.shapes.car(), 64, motion="body"),
+        "turning_tori": lambda: impacts(gc.shapes.torus(), 16, motion="body"),
         "worlds": lambda: traffic(4),
         "moving_boxes": lambda: movers(gc.shapes.box((1.0, 1.6, 0.6)), 64),
         "moving_cars": lambda: movers(gc.shapes.car(), 64),
@@ -221,7 +223,7 @@ def _rows(case, backend, counted: Counted, pairs, precision):
 
 
 def _sizes(kernel, precision, group):
-    needs = _needs(precision)[kernel]
+    needs = _needs(sources.program_of(kernel), precision)[kernel]
     return {
         "registers": needs.registers,
         "stack": needs.stack,
@@ -230,17 +232,14 @@ def _sizes(kernel, precision, group):
 
 
 @cache
-def _needs(precision):
-    found = {}
-    for program in sources.PROGRAMS:
-        text = sources.program(program)
-        name = f"{digest(text, precision, str(ARCH), nvrtc.version(NVRTC), 'counted')}.cubin"
+def _needs(program, precision):
+    text = sources.program(program)
+    name = f"{digest(text, precision, str(ARCH), nvrtc.version(NVRTC), 'counted')}.cubin"
 
-        def make(text=text):
-            return cuda.compile_only(ARCH, precision, text=text, major=NVRTC)
+    def make():
+        return cuda.compile_only(ARCH, precision, text=text, major=NVRTC)
 
-        found |= cached(name, make, lambda data: cubin.needs(bytes(data)))
-    return found
+    return cached(name, make, lambda data: cubin.needs(bytes(data)))
 
 
 # -- the table -----------------------------------------------------------------------------------------------

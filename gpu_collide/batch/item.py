@@ -14,8 +14,9 @@ from gpu_collide.backends import get_backend
 from gpu_collide.batch import files, tables
 from gpu_collide.batch.shares import share_of
 from gpu_collide.errors import BackendUnavailableError, DeviceError, KernelCompileError
+from gpu_collide.recordings.files import load_recording
 from gpu_collide.recordings.pieces import some_steps
-from gpu_collide.recordings.recording import Recording, load_recording
+from gpu_collide.recordings.recording import Recording
 from gpu_collide.results.encounters import Encounters
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def _write(job: Job, item: Item, rows: Any, errors: Any, seams: dict[str, tuple[
     pa = tables.arrow()
     for name, parts in {**rows, tables.ERRORS: [tables.errors_table(errors)]}.items():
         if parts:
-            whole = pa.concat_tables(parts)
+            whole = pa.concat_tables(parts, promote_options="default")  # some recordings have ids, some not
             written[name] = (whole.num_rows, tables.parquet_bytes(whole, job.about))
     files.write(job.out, {files.part(table, item.number): data for table, (_, data) in written.items()})
     mark = files.mark_of(item.number, written, len(errors))

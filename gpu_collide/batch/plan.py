@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpu_collide.recordings.recording import RECORDING_SUFFIXES
+from gpu_collide.recordings.files import RECORDING_SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -28,7 +28,7 @@ from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.trajectories import as_static, check_step_options
-from gpu_collide.recordings.recording import load_recording
+from gpu_collide.recordings.files import load_recording
 from gpu_collide.results.result import whole_number
 
 if TYPE_CHECKING:

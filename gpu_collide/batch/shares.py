@@ -59,7 +59,7 @@ def share_of(
     if kind == "space":
         bits = np.array([_OTHERS, _HOME])[np.append(home[rows] == k, np.zeros(n_static, bool)).astype(int)]
         asked |= {"group": bits[:, 0], "mask": bits[:, 1]}
-    found = numbered(some_bodies(piece, rows).collide(**asked), rows, n)
+    found = numbered(some_bodies(piece, rows).collide(**asked), rows, recording)
     return replace(found, skipped=found.skipped[home[found.skipped["body"]] == k])
 
 

@@ -28,6 +28,8 @@ TABLES: Mapping[str, Callable[[TrajectoryContacts], Any]] = {
 
 ERRORS = "errors"
 
+_IDS = {"id", "id_a", "id_b"}
+
 _ERROR_COLUMNS = {
     "recording": "its name", "path": "its file", "step": "first step of what was not done",
     "kind": "class of the error", "text": "what it says",
@@ -50,7 +52,12 @@ def table(found: TrajectoryContacts, name: str, recording: str) -> Any:
 
 
 def _named(rows: Any, recording: str) -> Any:
+    """Rows with the name of their recording; ids as texts, so that all recordings have them in one type."""
     pa = arrow()
+    for name in _IDS & set(rows.column_names):
+        at = rows.column_names.index(name)
+        field = rows.schema.field(at).with_type(pa.string())
+        rows = rows.set_column(at, field, rows.column(at).cast(pa.string()))
     names = pa.DictionaryArray.from_arrays(pa.array([0] * rows.num_rows, pa.int32()), pa.array([recording]))
     field = pa.field("recording", names.type, metadata={"unit": "", "says": "its name"})
     return rows.add_column(0, field, names)
@@ -84,7 +91,7 @@ def joined(seams: list[list[Encounters]], recording: str) -> Any:
 def seam_bytes(found: TrajectoryContacts) -> bytes:
     """Encounters of a stretch, as `Encounters.load` reads them; nothing of when and where they were found."""
     met = found.encounters()
-    kept = {name: value for name, value in met.info.items() if name == "parts"}
+    kept = {name: value for name, value in met.info.items() if name in ("parts", "ids", "n_static")}
     file = io.BytesIO()
     dataclasses.replace(met, info=kept).save(file)
     return file.getvalue()

@@ -275,12 +275,14 @@ class Bodies(Frozen):
         if time.shape not in ((), (len(self),)):
             raise ValueError(f"time: expected a number or shape ({len(self)},), got {time.shape}")
         time = np.broadcast_to(time, (len(self),))
+        if self.spins is None or not self.spins.spinning.any():
+            return self.start.toward(self.end, time)
+        spun, spins = self.spins.poses_at(self.start, time), self.spins.spinning[:, None]
+        if spins.all():
+            return Poses(spun.position, spun.quat_wxyz, self.valid)
         poses = self.start.toward(self.end, time)
-        if self.spins is not None:
-            spun, spins = self.spins.poses_at(self.start, time), self.spins.spinning[:, None]
-            position = np.where(spins, spun.position, poses.position)
-            poses = Poses(position, np.where(spins, spun.quat_wxyz, poses.quat_wxyz), poses.valid)
-        return poses
+        position = np.where(spins, spun.position, poses.position)
+        return Poses(position, np.where(spins, spun.quat_wxyz, poses.quat_wxyz), poses.valid)
 
     def take(self, rows: Any) -> Bodies:
         """Some of these bodies, in no worlds."""

@@ -1,15 +1,18 @@
-"""`Movers`: bodies or points that move one by one through a world, and `Turn`: their rotations."""
+"""`Movers`: bodies or points that move one by one through a world; `Motion`: how; `Turn`: their rotations."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array
+    from gpu_collide.bodies.poses import Poses
     from gpu_collide.geometry.mesh.mesh import Mesh
 
-__all__ = ["Movers", "Turn"]
+__all__ = ["Motion", "Movers", "Turn"]
 
 
 @dataclass(frozen=True)
@@ -79,3 +82,38 @@ class Turn:
     pivot: Array | None
     half: Array
     turns: Array
+
+
+class Motion(NamedTuple):
+    """What is asked of movers.
+
+    Attributes
+    ----------
+    way : (n, 3) float64 or None
+    turns : tuple of Turn
+    split : (n,) bool or None
+        Which turns are made in two halves.
+    end : Poses or None
+        Where movers come to that nothing stops; None: where the numbers lead.
+    """
+
+    way: Array | None
+    turns: tuple[Turn, ...]
+    split: Array | None
+    end: Poses | None
+
+    def reach(self, rows: Movers) -> Array:
+        """How far each mover goes, and from where turns count, (n, 3); not finite if it is no motion."""
+        far = np.zeros((len(rows.position), 3)) if self.way is None else np.abs(self.way)
+        for turn in self.turns:
+            if turn.pivot is not None:
+                far = np.maximum(far, 2.0 * np.abs(rows.position - turn.pivot))
+            far = np.where(np.isfinite(turn.half).all(axis=1, keepdims=True), far, np.nan)
+        return far
+
+    def whole(self, way: Array | None, found: dict[str, Array]) -> Motion:
+        """The same with the ways that movers go; makes fractions of halves found those of the turns."""
+        if self.split is not None:
+            halves = self.split & (found["kind"] > 0)
+            found["fraction"][halves] = 0.5 * (found["fraction"][halves] + (found["turns"][halves] - 1))
+        return self._replace(way=way)

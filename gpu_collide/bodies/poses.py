@@ -9,6 +9,7 @@ import numpy as np
 
 from gpu_collide._foreign import on_device
 from gpu_collide._validate import as_device_floats, as_float_array, as_numpy
+from gpu_collide.bodies.euler import quat_of_euler, quat_of_yaw, radians_of
 from gpu_collide.bodies.motion import PoseMotions
 from gpu_collide.bodies.quaternion import multiply, rotate
 from gpu_collide.bodies.units import FEW, UNIT_TOLERANCE, quat_of_matrix, units, units_of_few
@@ -62,8 +63,8 @@ def _as_quats(quat: Any) -> FloatArray:
     except ValueError as error:
         if np.ndim(quat) > 1 and np.shape(quat)[-1] == 3:
             raise ValueError(
-                f"{error}; of three angles or a turn vector SciPy makes quaternions with w last: "
-                "Poses.from_quat_xyzw(position, Rotation.from_euler(order, angles).as_quat())"
+                f"{error}; Poses.from_euler takes three angles, and of a turn vector SciPy makes quaternions "
+                "with w last: Poses.from_quat_xyzw(position, Rotation.from_rotvec(turn).as_quat())"
             ) from None
         raise
 
@@ -169,6 +170,64 @@ class Poses(PoseMotions):
                 for to, k in enumerate((3, 0, 1, 2)):
                     turn[..., to] = there[..., k]
         return cls.from_quat_wxyz(position, turn)
+
+    @classmethod
+    def from_yaw(cls, position: ArrayLike, yaw: ArrayLike, *, degrees: bool = False) -> Poses:
+        """Poses of bodies that stand upright: positions (..., 3), and turns about the world's z axis.
+
+        Parameters
+        ----------
+        position : (..., 3) array_like
+        yaw : (...) array_like
+            From x towards y, of any size; of the leading shape of `position`, or broadcast to it. A body
+            whose length is along its own x axis heads that way.
+        degrees : bool, optional
+            Degrees instead of radians.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Wrong dtype or shape.
+
+        Examples
+        --------
+        >>> import gpu_collide as gc
+        >>> gc.Poses.from_yaw([[0, 0, 0]], 90, degrees=True).apply([1, 0, 0]).round(12).tolist()
+        [[0.0, 1.0, 0.0]]
+        """
+        angle = radians_of(yaw, "yaw", degrees)
+        position = as_float_array(position, "position", shape=(..., 3))
+        try:
+            angle = np.broadcast_to(angle, position.shape[:-1])
+        except ValueError:
+            raise ValueError(
+                f"yaw: expected the leading shape of position, {position.shape[:-1]}, or one that can be "
+                f"broadcast to it, got {angle.shape}"
+            ) from None
+        return cls.from_quat_wxyz(position, quat_of_yaw(angle))
+
+    @classmethod
+    def from_euler(cls, position: ArrayLike, axes: str, angles: ArrayLike, *, degrees: bool = False) -> Poses:
+        """Poses from positions (..., 3) and Euler angles, whose axes are named as SciPy names them.
+
+        Parameters
+        ----------
+        position : (..., 3) array_like
+        axes : str
+            One to three axes in the order of the turns: ``"xyz"`` about axes that stand still, ``"ZYX"``
+            about those of the body as it is turned so far. Yaw, pitch and roll of vehicles (ISO 8855) are
+            ``"ZYX"``.
+        angles : (..., k) array_like
+            One for each letter, of the leading shape of `position`.
+        degrees : bool, optional
+            Degrees instead of radians.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Wrong dtype or shape, or axes that are none.
+        """
+        return cls.from_quat_wxyz(position, quat_of_euler(axes, angles, degrees))
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike) -> Poses:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.checks.motion import Motion, OwnMotions
-from gpu_collide.results.enums import TOUCHING, Kind
+from gpu_collide.results.enums import CONTACT_KINDS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +95,7 @@ class Sure:
 
 
 def sure_contacts(
-    a: Shape, b: Shape, motion: Motion | OwnMotions, kinds: tuple[Kind, ...] = TOUCHING
+    a: Shape, b: Shape, motion: Motion | OwnMotions, kinds: tuple[Kind, ...] = CONTACT_KINDS
 ) -> Sure:
     """All sure contacts of n motions of the same two shapes, B moving."""
     parts: list[tuple] = []

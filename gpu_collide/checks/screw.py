@@ -11,7 +11,7 @@ import gpu_collide as gc
 from gpu_collide.checks.brute import Shape, features_at, sure_contacts
 from gpu_collide.checks.motion import Motion, OwnMotions
 from gpu_collide.checks.verdicts import Verdicts
-from gpu_collide.results.enums import TOUCHING
+from gpu_collide.results.enums import CONTACT_KINDS
 
 if TYPE_CHECKING:
     from typing import Any
@@ -129,7 +129,7 @@ class Pairs:
                 lost = _without(keys, sure.time, _keys(found)[mine], found.time[mine])
                 judged.note(rows[sure.row[lost]], "brute force is sure of a contact that is missing")
             size = max(one.size, two.size)
-            for kind in TOUCHING:
+            for kind in CONTACT_KINDS:
                 k = mine[found.kind[mine] == kind]
                 m = motion.take(found.pair[k])
                 where, gap, inside, sine = features_at(

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpu_collide._options import BACKENDS, CANDIDATES, MOTIONS, PRECISIONS, REFINE, Options, Tuning
+from gpu_collide.recordings.table import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,6 +157,43 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-q", "--quiet", action="store_true", help="no progress, no notes")
     group.add_argument("--plain", action="store_true", help="plain text even where rich is installed")
     group.add_argument("--traceback", action="store_true", help="show the whole Python traceback of an error")
+
+
+def named_columns(text: str) -> dict[str, str]:
+    """Names of columns, as keywords of `Recording.from_table`."""
+    known = (*NAMES, "z", "height", "valid")
+    named = dict(part.partition("=")[::2] for part in text.split(","))
+    for name, column in named.items():
+        if name not in known or not column:
+            raise argparse.ArgumentTypeError(
+                f"expected NAME=COLUMN with a name out of {', '.join(known)}, got {name!r}"
+            )
+    return named
+
+
+def add_table_options(parser: argparse.ArgumentParser) -> None:
+    """How a recording that is a table of vehicles is read."""
+    group = parser.add_argument_group("tables of vehicles")
+    group.add_argument(
+        "--columns",
+        type=named_columns,
+        metavar="NAME=COLUMN,...",
+        help="columns that have other names than id, time, x, y, z, yaw, length, width, height",
+    )
+    group.add_argument("--degrees", action="store_true", help="yaw is in degrees")
+    group.add_argument(
+        "--max-gap",
+        type=positive_float,
+        metavar="S",
+        help="seconds from which on a vehicle without a row is away (default: as the clock says)",
+    )
+
+
+def table_arguments(options: argparse.Namespace) -> dict[str, Any] | None:
+    """What `add_table_options` gathered, as `load_recording` takes it."""
+    if not (options.columns or options.degrees or options.max_gap):
+        return None
+    return {**(options.columns or {}), "degrees": options.degrees, "max_gap": options.max_gap}
 
 
 def query_arguments(options: argparse.Namespace) -> dict[str, Any]:

@@ -17,13 +17,16 @@ from gpu_collide.cli.options import (
     add_machine_options,
     add_output_options,
     add_query_options,
+    add_table_options,
     positive_float,
     positive_int,
     query_arguments,
+    table_arguments,
     whole_number,
 )
 from gpu_collide.cli.screen import check_picture_type
 from gpu_collide.cli.summary import status_text
+from gpu_collide.results.enums import CONTACT_KINDS
 
 if TYPE_CHECKING:
     from typing import Any
@@ -45,6 +48,10 @@ the recording:
   or a .parquet file with the columns frame, time, body, x, y, z, qw, qx, qy, qz. Meshes that the file does
   not hold are given by --car-mesh and --track-mesh.
 
+  A table of vehicles is a .parquet or .csv file with the columns id, time, x, y, yaw, length, width and, if
+  there are any, z and height: a row for each vehicle at each time, which is a box if no --car-mesh is given.
+  Other names are told by --columns. Results have the ids.
+
 the result:
   contacts.npz, to be read with gpu_collide.TrajectoryContacts.load("contacts.npz") or numpy.load: absolute
   times, places, normals, speeds per second, and the steps that were skipped. contacts.csv, .json or .parquet
@@ -57,6 +64,7 @@ examples:
   gpu-collide view contacts.npz -o page.html
   gpu-collide race race.npz --max-speed 60 -o contacts.npz --picture track.png
   gpu-collide race drive.parquet --car-mesh car.obj --track-mesh track.glb --two-sided
+  gpu-collide race tracks.csv --columns id=trackId,time=t,yaw=heading --degrees --motion body -o hits.csv
   gpu-collide race two.npz --car-mesh car.obj --car-mesh truck.obj --shapes 0,1,1 --track-mesh track.glb
 """
 
@@ -92,12 +100,13 @@ def add_parser(commands: Any) -> None:
     )
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument(
-        "recording", metavar="RECORDING", nargs="?", help=".npz, .zarr or .parquet (see below)"
+        "recording", metavar="RECORDING", nargs="?", help=".npz, .zarr, .parquet or .csv (see below)"
     )
     source.add_argument("--demo", action="store_true", help="a made-up race that needs no file")
     parser.add_argument(
         "--seed", type=whole_number, default=1, help="seed of the demo, from 0 up (default: 1)"
     )
+    add_table_options(parser)
     group = parser.add_argument_group("meshes")
     group.add_argument(
         "--car-mesh", metavar="FILE", action="append", help="mesh file of the moving bodies; may be repeated"
@@ -215,7 +224,7 @@ def read_recording(options: argparse.Namespace) -> tuple[Recording, str]:
             f"demo, seed {options.seed}",
         )
     else:
-        name = options.recording
+        name, given["columns"] = options.recording, table_arguments(options)
         try:
             recording = load_recording(options.recording, **given)
             if len(meshes) > 1 or options.shapes is not None:
@@ -279,17 +288,20 @@ def race_rows(recording: Recording, found: TrajectoryContacts, seconds: float) -
     rows = [("lasted", f"{recording.seconds:.1f} s" + (f" in {races} races" if races > 1 else ""))]
     if recording.n_bodies > 1:
         rows.append(("bodies", f"{recording.n_bodies:,}"))
-    if (recording.ids != np.arange(recording.n_bodies)).any():
-        rows.append(("their numbers in the file", f"{recording.ids[0]} to {recording.ids[-1]}; here from 0"))
+    if recording._ids_in_info and recording.n_bodies:
+        rows.append(("their ids", f"{recording.ids[0]} to {recording.ids[-1]}"))
     rows += [
         ("steps", f"{steps:,}"),
         ("faces of the track", f"{faces:,}"),
-        ("faces of a body", ", ".join(f"{mesh.n_faces:,}" for mesh in recording.meshes)),
+        (
+            "faces of a body",
+            ", ".join(f"{faces:,}" for faces in sorted({m.n_faces for m in recording.meshes})),
+        ),
         ("steps with track or bodies near", _of(near, steps)),
         ("steps with contact", _of(hit, steps)),
         ("contacts", f"{len(found):,}"),
     ]
-    for kind in (gc.Kind.FV, gc.Kind.VF, gc.Kind.EE):
+    for kind in CONTACT_KINDS:
         rows.append((f"  {kind.name}", f"{int(np.count_nonzero(found.kind == kind)):,}"))
     trouble = found.pairs["status"]
     for status in (gc.Status.INITIAL_OVERLAP, gc.Status.INVALID_INPUT, gc.Status.UNRESOLVED):
@@ -368,10 +380,11 @@ def print_encounters(terminal: Terminal, met: Encounters) -> None:
 def encounter_rows(met: Encounters) -> list[Any]:
     """Rows for ``ENCOUNTER_COLUMNS``."""
     rows = []
-    for e in met:
+    for e, a, b in zip(met, met.id_a.tolist(), met.id_b.tolist(), strict=True):
+        a, b = (number if name is None else name for number, name in ((e["body_a"], a), (e["body_b"], b)))
         steps = f"{e['first_step']}" + (f"-{e['last_step']}" if e["last_step"] > e["first_step"] else "")
         begin = f"{e['first_time']:.3f}" + ("*" if e["in_touch"] else "")
-        bodies, place, approach = f"{e['body_a']}, {e['body_b']}", "", ""
+        bodies, place, approach = f"{a}, {b}", "", ""
         if e["contacts"]:
             place, approach = ", ".join(f"{v:.1f}" for v in e["position"]), f"{e['approach']:.2f}"
         rows.append((begin, f"{e['last_time']:.3f}", steps, bodies, place, approach, f"{e['contacts']:,}"))

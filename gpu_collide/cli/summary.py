@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide.results.enums import CONTACT_KINDS
+
 if TYPE_CHECKING:
     from typing import Any
 
@@ -59,7 +61,7 @@ def found_rows(contacts: Contacts) -> list[Any]:
     rows.append(("contacts", f"{n_contacts:,}", ""))
     for kind in gc.Kind:
         count = int(np.count_nonzero(contacts.kind == kind))
-        if kind > gc.Kind.EE and not count:  # where bodies touch there are none of these
+        if kind not in CONTACT_KINDS and not count:  # where bodies touch there are none of these
             continue
         rows.append((f"  {kind.name}: {KIND_WORDS[kind.name]}", f"{count:,}", _share(count, n_contacts)))
     sustained = int(np.count_nonzero(contacts.sustained))

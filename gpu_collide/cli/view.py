@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from gpu_collide.cli.files import UserError, check_page, is_numpy_file
-from gpu_collide.cli.options import add_command, add_output_options, positive_int
+from gpu_collide.cli.options import add_command, add_output_options, add_table_options, positive_int
 from gpu_collide.cli.race import numbers, read_recording
 from gpu_collide.cli.run import read_scene
 
@@ -58,6 +58,7 @@ def add_parser(commands: Any) -> None:
     group.add_argument("--car-mesh", metavar="FILE", action="append", help="of the moving bodies")
     group.add_argument("--shapes", type=numbers, metavar="K,K,...", help="which --car-mesh each body has")
     group.add_argument("--track-mesh", metavar="FILE", help="of what stands still")
+    add_table_options(parser)
     add_output_options(parser)
     parser.set_defaults(two_sided=False, keep_triangles=False, demo=False, tile=1, mesh_a=None, mesh_b=None)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from gpu_collide._validate import check_pairs
 from gpu_collide.backends import sources
-from gpu_collide.pipeline import bisection
+from gpu_collide.pipeline import bisection, clearance
 from gpu_collide.pipeline.broad_phase import pairs as broad_phase
 from gpu_collide.pipeline.broad_phase.trees import BodyTree, mesh_bounds
 from gpu_collide.pipeline.device_scene import DeviceScene, scene_too_large
@@ -85,10 +85,11 @@ class Pipeline:
         """Bytes of the tree over `n` bodies."""
         return BodyTree.bytes_needed(n, self.run.real.itemsize, self.run.raster.itemsize)
 
-    def search(self, bodies, rules, tree=None, most=None):
-        """The pairs that may meet, counted; see `gpu_collide.pipeline.broad_phase.pairs.search`."""
+    def search(self, bodies, rules, tree=None, most=None, margin=0.0):
+        """The pairs that may meet, or come within `margin`, counted; see
+        `gpu_collide.pipeline.broad_phase.pairs.search`."""
         everything = self.options.broad_phase == "off"
-        placed = self._given(bodies) if self.resident is None else self.resident.place(bodies)
+        placed = self._given(bodies, margin) if self.resident is None else self.resident.place(bodies)
         return broad_phase.search(
             self.run,
             bodies,
@@ -98,21 +99,16 @@ class Pipeline:
             tree=tree,
             most=most,
             placed=placed,
-            grown=self._grown,
+            margin=margin,
         )
 
-    @property
-    def _grown(self):
-        """By how much bodies are larger on all sides than their meshes: half of the distance each."""
-        return 0.5 * self.options.target_distance
-
-    def _given(self, bodies):
+    def _given(self, bodies, margin):
         """What the tree reads of bodies whose poses are on the device already; None of others."""
         run = self.run
         placed = take_given(run, bodies) if bodies.on_device else None
         if placed is not None:
             placed["shape_in"] = run.to_device(bodies.shape, np.int32)
-            placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes, self._grown), run.real)
+            placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes, margin), run.real)
         return placed
 
     def hold(self, meshes, shape):
@@ -263,6 +259,11 @@ class Pipeline:
         if left <= 0:
             raise scene_too_large(self.resident.nbytes, limit)
         self.run.room.limit(left, self.backend.reserved_bytes)
+
+    def clearance(self, bodies, pairs, asked, progress=None):
+        """Fields of `Clearance` beside its pairs, and seconds by stage."""
+        found = clearance.clearance(self.run, self.options, bodies, pairs, asked, progress)
+        return found, {"compile": 0.0, **self.run.take_timings()}
 
     def bisection(self, bodies, pairs, samples, iterations):
         """Status, last time apart, time of overlap and tests of each pair, and seconds by stage."""

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
     from gpu_collide.results.contacts import Contacts
 
-__all__ = ["answer", "answer_pairs", "check_given", "collide"]
+__all__ = ["answer", "answer_pairs", "check_given", "collide", "refuse_rules", "warn_of_invalid_in"]
 
 
 @renamed(**OLD_TUNING)
@@ -226,14 +226,15 @@ def collide(
         check_callable(progress, "progress")
     if pairs is not None:
         if rules is not None:
-            _refuse_rules(world=world, group=group, mask=mask, ignore=ignore,
+            refuse_rules(world=world, group=group, mask=mask, ignore=ignore,
                           still_pairs=rules.still_pairs or None)  # fmt: skip
         pairs = check_given(pairs, len(bodies))
     check_motion(bodies, options.motion)
     engines = engines_of(get_backend(options.backend, options.precision))
     engine = engines.take(bodies.meshes, options)
     if pairs is None:
-        found = answer(engine, bodies, open_search(engine, bodies, rules), progress)
+        search = open_search(engine, bodies, rules, margin=options.target_distance)
+        found = answer(engine, bodies, search, progress)
     else:
         found = answer_pairs(engine, bodies, pairs, progress)
     engines.give(bodies.meshes, engine)
@@ -297,7 +298,7 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
     return found
 
 
-def _refuse_rules(**named: Any) -> None:
+def refuse_rules(**named: Any) -> None:
     """Raise if anything was said of which pairs to make (what is not None), though the caller gives them."""
     given = [name for name, value in named.items() if value is not None]
     if given:

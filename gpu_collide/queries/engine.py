@@ -8,6 +8,9 @@ An engine is made for one `Options` value, which it has as ``options``, and offe
 - ``search(bodies, rules, tree=None, most=None)``: the pairs that may meet, counted, with ``total``,
   ``starts``, ``complete``, ``likely``, ``tree``, ``report`` and ``blocks``;
 - ``collide(bodies, pairs, progress=None)``: `Contacts` of pairs, or of such a search;
+- ``clearance(bodies, pairs, asked, progress=None)``: fields of `Clearance` beside its pairs, and the
+seconds of
+  each stage;
 - ``bisection(bodies, pairs, samples, iterations)``: `Status`, last time apart, time of overlap and number of
   tests of each pair, and the seconds of each stage.
 """

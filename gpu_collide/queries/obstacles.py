@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, all_valid, refuse_spins
-from gpu_collide.bodies.rules import check_rules
+from gpu_collide.bodies.rules import check_rules, still_bodies
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.engine_cache import options_of
 from gpu_collide.queries.pairs import warn_of_invalid
@@ -41,18 +41,24 @@ class Obstacles:
         What ``backend="auto"`` has to be able to build, as `get_backend` takes it.
     still : bool
         It stands still: bodies are those at their start, a scene that moves is refused.
+    own : bool
+        Each body moves on its own motion, be it a spin; if none does, it is a world that stands `still`.
 
     Attributes
     ----------
     where : Backend
+    max_bytes : int
     engine
     bodies : Bodies
+    moving : (n,) bool ndarray or None
+        Which bodies move, if some may, and any does.
     rules : Rules
     resident : DeviceScene or None
         What a scene keeps on the backend.
     """
 
     bodies: Bodies
+    moving: Any = None
     rules: Any = None
     resident: Any = None
     engine: Any = None
@@ -66,8 +72,9 @@ class Obstacles:
         max_bytes: Any,
         *programs: tuple[str, ...],
         still: bool = False,
+        own: bool = False,
     ) -> None:
-        self._of, self._method, self._still = obstacles, method, still
+        self._of, self._method, self._still, self._own = obstacles, method, still, own
         self.scene = isinstance(obstacles, Scene)
         if self.scene:
             for name, value in (("precision", precision), ("backend", backend), ("max_bytes", max_bytes)):
@@ -76,7 +83,7 @@ class Obstacles:
                         f"{name}: expected nothing with a Scene as world, which has its own, got {value!r}; "
                         "pass it to the Scene"
                     )
-            self.where = obstacles.backend
+            self.where, self.max_bytes = obstacles.backend, obstacles.options.max_bytes
         else:
             self._options = options_of(
                 precision="mixed" if precision is None else precision,
@@ -84,14 +91,17 @@ class Obstacles:
                 max_bytes=max_bytes,
             )
             self.where = get_backend(self._options.backend, self._options.precision, *programs)
+            self.max_bytes = self._options.max_bytes
         self._current = self.where.current() if self.where.kind == "cuda" else nullcontext()
 
     def __enter__(self) -> Self:
         if self.scene:
             self.bodies, self.rules, kept = self._of.hold(self._still)
             try:
-                refuse_spins(self.bodies, "obstacles")
-                self.resident, self.engine = kept.resident, kept.method(self._method)
+                rests = self.bodies.start is self.bodies.end
+                self._look()
+                self.resident = kept.resident if rests or not self._own else None
+                self.engine = kept.method(self._method)
             except BaseException:
                 self._of.let_loose()
                 raise
@@ -118,24 +128,31 @@ class Obstacles:
         kept = self.where.kept.get("world engines", {}).pop(self._key, None)
         return kept or self._method(self.where, options.precision, options.max_bytes)
 
+    def _look(self) -> None:
+        """Which bodies move; those that all stand still are what they are at their start."""
+        bodies = self.bodies
+        if not self._own:
+            refuse_spins(bodies, "obstacles")
+        elif bodies.start is not bodies.end:
+            moving = ~still_bodies(bodies) & bodies.start.valid
+            self.moving = moving if moving.any() else None
+        if (self._still or self._own) and self.moving is None and bodies.start is not bodies.end:
+            known = bodies.__dict__.get("_at_rest")  # the same ones in the next call
+            if known is None:
+                known = bodies.__dict__["_at_rest"] = bodies.moved(bodies.start, bodies.start)
+            self.bodies = known
+
     def _given(self) -> tuple[Bodies, Any]:
         """Bodies that are no scene's, and the rules that hold for them."""
         bodies = self._of
         if not isinstance(bodies, Bodies):
             raise _not_obstacles(bodies)
-        refuse_spins(bodies, "obstacles")
-        if not self._still:
-            if not all_valid(bodies):
-                warn_of_invalid(bodies, np.flatnonzero(~bodies.valid), ("is not there", "are not there"))
-            return bodies, None
-        if bodies.start is not bodies.end:
-            known = bodies.__dict__.get("_at_rest")  # the same ones in the next call
-            if known is None:
-                known = bodies.__dict__["_at_rest"] = bodies.moved(bodies.start, bodies.start)
-            bodies = known
-        if not all_valid(bodies):
-            warn_of_invalid(bodies, np.flatnonzero(~bodies.valid), ("is not there", "are not there"))
-        return bodies, check_rules(len(bodies))
+        self.bodies = bodies
+        self._look()
+        if not all_valid(self.bodies):
+            invalid = np.flatnonzero(~self.bodies.valid)
+            warn_of_invalid(bodies, invalid, ("is not there", "are not there"))
+        return self.bodies, check_rules(len(bodies)) if self._still or self._own else None
 
 
 def _not_obstacles(value: Any) -> TypeError:

@@ -39,6 +39,7 @@ __all__ = [
     "all_pairs",
     "check_count",
     "find_pairs",
+    "gathered",
     "open_search",
     "warn_of_invalid",
 ]
@@ -292,8 +293,9 @@ def _refuse(found: Any, n: int, held: int, max_bytes: int) -> None:
     )
 
 
-def open_search(engine: Any, bodies: Bodies, rules: Rules, tree: Any = None) -> Any:
-    """The counted pairs of `bodies` for a query that takes them block by block.
+def open_search(engine: Any, bodies: Bodies, rules: Rules, tree: Any = None, margin: float = 0.0) -> Any:
+    """The counted pairs of `bodies` that may come within `margin`, for a query that takes them block by
+    block.
 
     Refuses more pairs than the machine has memory for a result of, warns of very many and of invalid bodies.
     `tree` is that of a step before, if there is one.
@@ -304,7 +306,7 @@ def open_search(engine: Any, bodies: Bodies, rules: Rules, tree: Any = None) -> 
         raise _no_room_for_tree(rules.n, need, max_bytes)
     free = host_memory_free() if tree is None else host_memory_lately()
     most = min(free // RESULT_BYTES, MOST_PAIRS)
-    found = engine.search(bodies, rules, tree, most=most)
+    found = engine.search(bodies, rules, tree, most=most, margin=margin)
     if not found.complete or found.total > most:
         more, about = ("", "") if found.complete else ("more than ", f" (about {found.likely} in all)")
         raise MemoryLimitError(

@@ -47,9 +47,10 @@ __all__ = ["collide_trajectories"]
 def collide_trajectories(
     meshes: Mesh | Sequence[Mesh],
     shape: ArrayLike | None,
-    poses: Poses | Iterable[Poses],
+    poses: Poses | Iterable[Poses] | Iterable[tuple[Poses, ArrayLike | None]],
     times: ArrayLike,
     *,
+    there: ArrayLike | None = None,
     static: Bodies | Mesh | None = None,
     stream: Literal[False] = False,
     progress: Progress | None = None,
@@ -61,9 +62,10 @@ def collide_trajectories(
 def collide_trajectories(
     meshes: Mesh | Sequence[Mesh],
     shape: ArrayLike | None,
-    poses: Poses | Iterable[Poses],
+    poses: Poses | Iterable[Poses] | Iterable[tuple[Poses, ArrayLike | None]],
     times: ArrayLike,
     *,
+    there: ArrayLike | None = None,
     static: Bodies | Mesh | None = None,
     stream: Literal[True],
     progress: Progress | None = None,
@@ -75,9 +77,10 @@ def collide_trajectories(
 def collide_trajectories(
     meshes: Mesh | Sequence[Mesh],
     shape: ArrayLike | None,
-    poses: Poses | Iterable[Poses],
+    poses: Poses | Iterable[Poses] | Iterable[tuple[Poses, ArrayLike | None]],
     times: ArrayLike,
     *,
+    there: ArrayLike | None = None,
     static: Bodies | Mesh | None = None,
     world: ArrayLike | None = None,
     group: ArrayLike | None = None,
@@ -107,9 +110,14 @@ def collide_trajectories(
         Which mesh each moving body has; None if there is a single mesh.
     poses : Poses of shape (t, n), or iterable of Poses of shape (k, n)
         Pose of every body at every time. Blocks of frames, whose lengths k add up to t, are taken one by one
-        and may come from a generator: trajectories need not fit in memory.
+        and may come from a generator: trajectories need not fit in memory. A block may be a pair of Poses and
+        what `there` is for it.
     times : (t,) array_like of float
         Seconds, strictly increasing.
+    there : (t, n) array_like of bool, optional
+        Whether each body is there at each time. One that is not takes part in no step that begins or ends
+        then, its pose is not looked at, and nothing is told of it. Default: all are. With `poses` in blocks
+        it comes in the blocks.
     static : Bodies or Mesh, optional
         Bodies that stand still, with meshes of their own: numbers n, n + 1, ...  Their end poses must equal
         their start poses. Two of them never make a pair. A Mesh is one body at the world's origin.
@@ -167,7 +175,8 @@ def collide_trajectories(
     Notes
     -----
     Nothing is skipped in silence: a body that jumped, turned too far, or whose pose is invalid at either end
-    of a step takes part in no pair of that step, and is listed in ``skipped``.
+    of a step takes part in no pair of that step, and is listed in ``skipped``. One that `there` says is away
+    is listed nowhere.
 
     Each step is a problem of its own. A contact that lasts beyond the end of its step is reported again in
     the next one, ``sustained`` from its beginning, and one at exactly the time of a frame may be reported by
@@ -190,7 +199,7 @@ def collide_trajectories(
     >>> set(found.step.tolist()), float(found.pairs["toi"][0])
     ({1}, 13.0)
     """
-    blocks, n, frames = _check_poses(poses)
+    blocks, n, frames = _check_poses(poses, there)
     times = _check_times(times, frames)
     movers = Bodies(meshes, shape, Poses.identity(n), Poses.identity(n))
     still = _check_static(static)
@@ -245,13 +254,18 @@ def check_step_options(
     )
 
 
-def _check_poses(poses: Any) -> Any:
+def _check_poses(poses: Any, there: Any) -> Any:
     """Blocks of frames, the number of bodies, and the number of frames (None: not known yet)."""
     if isinstance(poses, Poses):
         if len(poses.shape) != 2:
             one = "; of a single body pass poses[:, None]" if len(poses.shape) == 1 else ""
             raise ValueError(f"poses: expected Poses of shape (t, n), got {poses.shape}{one}")
-        return [poses], poses.shape[1], poses.shape[0]
+        check_block((poses, there), None)
+        return [(poses, there)], poses.shape[1], poses.shape[0]
+    if there is not None:
+        raise ValueError(
+            "there: expected None with poses in blocks, got an array; make each block a pair (poses, there)"
+        )
     if not isinstance(poses, Iterable) or isinstance(poses, (str, bytes, dict, np.ndarray)):
         raise TypeError(
             f"poses: expected Poses of shape (t, n) or blocks of them, got {type(poses).__name__}"
@@ -260,11 +274,10 @@ def _check_poses(poses: Any) -> Any:
     first = next(rest, None)
     if first is None:
         raise ValueError("poses: expected at least one block of frames, got none")
-    check_block(first, None)
-    return _chain(first, rest), first.shape[1], None
+    return _chain(first, rest), check_block(first, None)[0].shape[1], None
 
 
-def _chain(first: Poses, rest: Iterator[Poses]) -> Iterator[Poses]:
+def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
     yield first
     yield from rest
 

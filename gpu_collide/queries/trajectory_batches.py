@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._calls import within_memory
+from gpu_collide._validate import as_numpy
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.rules import check_rules
@@ -39,6 +40,7 @@ _MOST_BODIES = 1 << 16
 _BYTES_PER_BODY = 2000
 
 _REASONS = ("", "invalid", "teleport", "turn")
+_ABSENT = 255  # beside the numbers of reasons: nobody is there, which is no reason to tell
 
 
 def usual_batch(bodies: int, max_bytes: int, ignored: int = 0) -> int:
@@ -48,12 +50,22 @@ def usual_batch(bodies: int, max_bytes: int, ignored: int = 0) -> int:
     return max(1, min(room, _MOST_BODIES // bodies))
 
 
-def check_block(block: Any, n: int | None) -> None:
-    if not isinstance(block, Poses):
-        raise TypeError(f"poses: expected Poses in every block, got {type(block).__name__}")
-    if len(block.shape) != 2 or block.shape[1] != (n if n is not None else block.shape[1]):
+def check_block(block: Any, n: int | None) -> tuple[Poses, Array | None]:
+    """A block of frames: poses, and which bodies are there, None for all."""
+    poses, there = block if isinstance(block, tuple) and len(block) == 2 else (block, None)
+    if not isinstance(poses, Poses):
+        raise TypeError(f"poses: expected Poses in every block, got {type(poses).__name__}")
+    if len(poses.shape) != 2 or poses.shape[1] != (n if n is not None else poses.shape[1]):
         wanted = "n" if n is None else n
-        raise ValueError(f"poses: expected blocks of shape (k, {wanted}), got {block.shape}")
+        raise ValueError(f"poses: expected blocks of shape (k, {wanted}), got {poses.shape}")
+    if there is None:
+        return poses, None
+    there = as_numpy(there, "there").copy()
+    if there.dtype != bool:
+        raise TypeError(f"there: expected bool, got {there.dtype}")
+    if there.shape != poses.shape:
+        raise ValueError(f"there: expected the shape of poses, {poses.shape}, got {there.shape}")
+    return poses, there
 
 
 def once_each(progress: Progress | None) -> Any:
@@ -71,20 +83,23 @@ def once_each(progress: Progress | None) -> Any:
     return once
 
 
-def windows(blocks: Iterable[Poses], size: int, frames: Any, n: int) -> Iterator[tuple[int, Any]]:
+def windows(blocks: Iterable[Any], size: int, frames: Any, n: int) -> Iterator[tuple[int, Any]]:
     """Windows of at most `size` steps, (first step, Poses-like arrays); neighbours share one frame.
+
+    Arrays are positions, quaternions as given and of length 1, which poses are valid, and who is there.
 
     There is always at least one, perhaps without any step, so that a sweep has a result to show.
     """
     held: list[Any] = []
     count, first, seen = 0, 0, 0
     for block in blocks:
-        check_block(block, n)
-        seen += len(block)
+        poses, there = check_block(block, n)
+        seen += len(poses)
         if seen > frames:
             raise ValueError(f"poses: expected {frames} frames, as many as times, got more")
-        held.append((block.position, block.quat_wxyz, block.unit_wxyz, block.valid))
-        count += len(block)
+        there = np.ones(poses.shape, bool) if there is None else there
+        held.append((poses.position, poses.quat_wxyz, poses.unit_wxyz, poses.valid, there))
+        count += len(poses)
         if count <= size:
             continue
         arrays = _joined(held)
@@ -176,7 +191,7 @@ class TrajectoryBatches:
         crew, steps = self.crew, len(window[0]) - 1 if len(window[0]) else 0
         if not self.doubted:
             self.doubted = True
-            warn_of_recording(crew.movers, crew.static, window, self.times)
+            warn_of_recording(crew.movers, crew.static, (*window[:3], window[3] & window[4]), self.times)
         t0, t1 = self.times[first : first + steps], self.times[first + 1 : first + steps + 1]
         why = self._why_not(window, t1 - t0)
         step, body = np.nonzero(why == 0)
@@ -190,7 +205,7 @@ class TrajectoryBatches:
             parked = parked_pairs(self.engine, crew, bodies, step, body)
             parked["step"] += first
             result |= _with_pairs(result["pairs"], result["contact_start"], parked)
-        at, who = np.nonzero(why)
+        at, who = np.nonzero((why > 0) & (why < _ABSENT))
         skipped = np.empty(len(at), SKIP_DTYPE)
         skipped["step"], skipped["body"] = first + at, who
         skipped["reason"] = np.array(_REASONS, "U8")[why[at, who]]
@@ -208,8 +223,9 @@ class TrajectoryBatches:
         return lambda done, pairs: progress(first + steps * done // max(pairs, 1), total)
 
     def _why_not(self, window: Any, seconds: Array) -> Array:
-        """Number of the reason why a body is not swept in a step, 0 if it is; (steps, n) uint8."""
-        position, _, unit, valid = window
+        """Number of the reason why a body is not swept in a step, 0 if it is, `_ABSENT` if it is not there at
+        one of its ends; (steps, n) uint8."""
+        position, _, unit, valid, there = window
         start, end = slice(None, -1), slice(1, None)
         why = np.zeros((len(seconds), position.shape[1]), np.uint8)
         if self.max_turn is not None:
@@ -222,12 +238,13 @@ class TrajectoryBatches:
                 moved = np.linalg.norm(position[end] - position[start], axis=-1)
             why[moved > self.max_speed * seconds[:, None]] = _REASONS.index("teleport")
         why[~(valid[start] & valid[end])] = _REASONS.index("invalid")
+        why[~(there[start] & there[end])] = _ABSENT
         return why
 
     def _bodies(self, window: Any, step: Array, body: Array, steps: int) -> Any:
         """Bodies of a batch, moving ones step by step and then static ones, and the rules of their pairs."""
         crew, static = self.crew, self.crew.static
-        position, quat, _, _ = window
+        position, quat = window[:2]
         ends: list[Any] = [(position[step + k, body], quat[step + k, body]) for k in (0, 1)]
         shape = crew.movers.shape[body]
         number = np.concatenate([body, crew.n + np.arange(crew.n_static)])

@@ -27,8 +27,8 @@ class NumberedFrames:
         Numbers of the frames that have rows, ascending.
     times : (t,) float64
         Their times.
-    ids : (n,) int64
-        Numbers of the bodies that have rows, ascending.
+    ids : (n,) int64 or str
+        Ids of the bodies that have rows, ascending.
     ordered : bool
         Whether rows came in the order of their frames.
     lengths : (r,) int64
@@ -37,7 +37,8 @@ class NumberedFrames:
 
     def __init__(self, place: str) -> None:
         self._place = place  # for messages
-        self.numbers, self.ids = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self.numbers = np.zeros(0, np.int64)
+        self.ids: Array = np.zeros(0, np.int64)
         self.times = np.zeros(0)
         self.ordered = True
         self._last = np.iinfo(np.int64).min
@@ -72,7 +73,10 @@ class NumberedFrames:
             )
 
     def _merge(self) -> None:
-        pieces, self._pieces, self._held = [(self.numbers, self.times, self.ids), *self._pieces], [], 0
+        if not self._pieces:
+            return
+        before = [(self.numbers, self.times, self.ids)] if len(self.numbers) else []
+        pieces, self._pieces, self._held = before + self._pieces, [], 0
         frame, time, body = (np.concatenate(columns) for columns in zip(*pieces, strict=True))
         self.numbers, first = np.unique(frame, return_index=True)
         self.times, self.ids = time[first], np.unique(body)

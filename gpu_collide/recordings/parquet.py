@@ -1,8 +1,8 @@
-"""Poses in the rows of a parquet file (with the package pyarrow, extra ``data``).
+"""Rows of parquet and CSV files (with the package pyarrow, extra ``data``): poses by frames, or vehicles.
 
-Frames and bodies are looked up by their numbers, whatever these are: the first frame is the one of the least
-number, the first body that of the least. The file is read as a stream of pieces, so that neither its size nor
-that of its row groups counts.
+Frames and bodies of poses are looked up by their numbers or names, whatever these are: the first frame is the
+one of the least number, the first body that of the least. Such a file is read as a stream of pieces, so that
+neither its size nor that of its row groups counts. A table of vehicles is read whole.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.bodies.poses import Poses
 from gpu_collide.errors import MissingExtraError
 from gpu_collide.recordings.numbered import MOST_NUMBER, NumberedFrames
+from gpu_collide.recordings.rows import RowPoses
+from gpu_collide.recordings.table import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,16 +25,38 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array, StrPath
 
-__all__ = ["COLUMNS", "ParquetPoses", "open_parquet"]
+__all__ = ["COLUMNS", "columns_of_file", "open_parquet", "read_rows"]
 
 COLUMNS = ("frame", "time", "body", "x", "y", "z", "qw", "qx", "qy", "qz")
 _PLACE, _TURN = ("x", "y", "z"), ("qw", "qx", "qy", "qz")
 
 _PIECE_ROWS = 1 << 14  # read at a time
-_UNORDERED_POSES = 1 << 18  # collected at a time where rows are in no order of frames: some 35 MB
 
 
-def open_parquet(path: StrPath) -> tuple[Array, ParquetPoses]:
+def columns_of_file(path: StrPath) -> list[str]:
+    """Names of the columns of a parquet file."""
+    with _reading(path) as file:
+        return list(file.schema_arrow.names)
+
+
+def read_rows(path: StrPath) -> Any:
+    """All rows of a parquet or CSV file, as a ``pyarrow.Table``."""
+    try:
+        import pyarrow.csv
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtraError("reading tables of vehicles", "pyarrow", "data") from error
+    try:
+        if str(path).lower().endswith(".csv"):
+            return pyarrow.csv.read_csv(path)
+        return pyarrow.parquet.read_table(path, page_checksum_verification=True)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise ValueError(f"path: cannot read a table from {path!r}: {error}") from error
+
+
+def open_parquet(path: StrPath) -> tuple[Array, RowPoses]:
     """Times of the frames of a parquet file, and the source of its poses."""
     frames, groups = NumberedFrames(f"path: {path}"), []  # of each row group the least and the largest
     with _opened(path) as file:
@@ -44,12 +67,13 @@ def open_parquet(path: StrPath) -> tuple[Array, ParquetPoses]:
                 low, high = min(low, int(piece["frame"].min())), max(high, int(piece["frame"].max()))
             groups.append((low, high))
     frames.close()
-    return frames.times, ParquetPoses(path, frames, np.array(groups, np.int64).reshape(-1, 2))
+    rows = _FileRows(path, frames, np.array(groups, np.int64).reshape(-1, 2))
+    return frames.times, RowPoses(rows, frames.numbers, frames.ids, frames.lengths)
 
 
 @contextlib.contextmanager
-def _opened(path: StrPath) -> Iterator[Any]:
-    """An open file whose columns are there; what pyarrow raises about it becomes one ``ValueError``."""
+def _reading(path: StrPath) -> Iterator[Any]:
+    """An open file; what pyarrow raises about it becomes one ``ValueError``."""
     try:
         import pyarrow.parquet as parquet
     except ImportError as error:
@@ -59,15 +83,6 @@ def _opened(path: StrPath) -> Iterator[Any]:
         with parquet.ParquetFile(
             path, page_checksum_verification=True, buffer_size=1 << 16, pre_buffer=False
         ) as file:
-            names = file.schema_arrow.names
-            missing = [name for name in COLUMNS if name not in names]
-            if missing:
-                raise ValueError(
-                    f"path: {path} has no column {missing[0]!r}; it has {', '.join(names)}. Expected are "
-                    f"{', '.join(COLUMNS)}"
-                )
-            for name in COLUMNS:
-                _check_type(file.schema_arrow.field(name), path)
             yield file
     except MemoryError:
         raise
@@ -77,16 +92,42 @@ def _opened(path: StrPath) -> Iterator[Any]:
         raise ValueError(f"path: cannot read a parquet file from {path!r}: {error}") from error
 
 
+@contextlib.contextmanager
+def _opened(path: StrPath) -> Iterator[Any]:
+    """An open file whose columns are there."""
+    with _reading(path) as file:
+        names = file.schema_arrow.names
+        missing = [name for name in COLUMNS if name not in names]
+        if missing:
+            raise ValueError(
+                f"path: {path} has no column {missing[0]!r}; it has {', '.join(names)}. Expected are "
+                f"{', '.join(COLUMNS)}, or those of a table of vehicles, {', '.join(NAMES)}"
+            )
+        for name in COLUMNS:
+            _check_type(file.schema_arrow.field(name), path)
+        yield file
+
+
 def _check_type(field: Any, path: StrPath) -> None:
     import pyarrow
 
     types, what = pyarrow.types, "numbers"
     good = types.is_integer(field.type) or types.is_floating(field.type)
-    if field.name in ("frame", "body"):
-        what = "integers" if field.name == "frame" else "integers (give each body a number)"
-        good = types.is_integer(field.type)
+    if field.name == "frame":
+        what, good = "integers", types.is_integer(field.type)
+    if field.name == "body":
+        what, good = "integers or texts", types.is_integer(field.type) or _is_text(field.type)
     if not good:
         raise ValueError(f"path: {path}: column {field.name!r}: expected {what}, got {field.type}")
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow
+
+    types = pyarrow.types
+    return _is_text(kind.value_type) if types.is_dictionary(kind) else (
+        types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    )  # fmt: skip
 
 
 def _pieces(file: Any, path: StrPath, names: Any, groups: Any) -> Iterator[dict[str, Array]]:
@@ -99,8 +140,12 @@ def _pieces(file: Any, path: StrPath, names: Any, groups: Any) -> Iterator[dict[
             column, whole = piece.column(name), name in ("frame", "body")
             if column.null_count:
                 if whole:
-                    raise ValueError(f"path: {path}: column {name!r}: expected integers, got rows without")
+                    what = "integers" if name == "frame" else "an id in each row"
+                    raise ValueError(f"path: {path}: column {name!r}: expected {what}, got rows without")
                 column = column.cast("float64").fill_null(np.nan)
+            if _is_text(column.type):
+                columns[name] = np.array(column.to_pylist(), "U")
+                continue
             values = np.from_dlpack(column)  # to_numpy would import pandas
             if whole and max(int(values.max()), -int(values.min())) > MOST_NUMBER:
                 raise ValueError(f"path: {path}: column {name!r}: expected numbers up to 2**62")
@@ -108,104 +153,40 @@ def _pieces(file: Any, path: StrPath, names: Any, groups: Any) -> Iterator[dict[
         yield columns
 
 
-class ParquetPoses:
-    """Poses in rows of a parquet file, read block by block.
+class _FileRows:
+    """Rows of a parquet file, for `RowPoses`.
 
     Attributes
     ----------
-    frames : (t,) int64
-        The file's number of each frame.
-    ids : (n,) int64
-        The file's number of each body.
-    lengths : (r,) int64
-        Frames of each stretch without a gap.
+    place : str
+    ordered : bool
     """
 
     def __init__(self, path: StrPath, found: NumberedFrames, groups: NDArray[np.int64]) -> None:
-        self.path = path
-        self.frames, self.ids, self.lengths = found.numbers, found.ids, found.lengths
-        self._ordered, self._groups = found.ordered, groups
-        self.n_bodies = len(self.ids)
+        self.path, self.place, self.ordered = path, f"path: {path}", found.ordered
+        self._frames, self._ids, self._groups = found.numbers, found.ids, groups
 
-    def poses(self, first: int, stop: int) -> Poses:
-        return next(self.blocks(first, stop, max(stop - first, 1)))
-
-    def blocks(self, first: int, stop: int, frames: int) -> Iterator[Poses]:
-        """Poses of the frames from `first` up to `stop`, so many at a time; at least one block."""
-        if stop <= first:
-            yield _Block(0, 0, self).poses()
-            return
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[Any]:
         with _opened(self.path) as file:
-            if self._ordered:
-                yield from self._in_order(file, first, stop, frames)
-                return
-            most = max(frames, _UNORDERED_POSES // max(self.n_bodies, 1))
-            for begin in range(first, stop, most - most % frames):
-                end = min(begin + most - most % frames, stop)
-                block = _Block(begin, end, self)
-                for piece in self._rows(file, begin, end):
-                    block.put(piece)
-                poses = block.poses()
-                for k in range(0, end - begin, frames):
-                    yield poses[k : k + frames]
+            yield lambda first, stop: self._read(file, first, stop)
 
-    def _in_order(self, file: Any, first: int, stop: int, frames: int) -> Iterator[Poses]:
-        rows = self._rows(file, first, stop)
-        held: dict[str, Array] | None = None
-        for begin in range(first, stop, frames):
-            block = _Block(begin, min(begin + frames, stop), self)
-            while held is not None or (held := next(rows, None)) is not None:
-                held = block.put(held)
-                if held is not None:
-                    break
-            yield block.poses()
-
-    def _rows(self, file: Any, first: int, stop: int) -> Iterator[dict[str, Array]]:
+    def _read(self, file: Any, first: int, stop: int) -> Iterator[dict[str, Array]]:
         """The rows of these frames, their numbers looked up."""
-        low, high = self.frames[first], self.frames[stop - 1]
+        low, high = self._frames[first], self._frames[stop - 1]
         groups = np.flatnonzero((self._groups[:, 0] <= high) & (self._groups[:, 1] >= low)).tolist()
         for piece in _pieces(file, self.path, [name for name in COLUMNS if name != "time"], groups):
             mine = (piece["frame"] >= low) & (piece["frame"] <= high)
             if not mine.all():
                 piece = {name: values[mine] for name, values in piece.items()}
-            for name, known in (("frame", self.frames), ("body", self.ids)):
+            for name, known in (("frame", self._frames), ("body", self._ids)):
                 at = np.searchsorted(known, piece[name])
                 if (known[np.minimum(at, len(known) - 1)] != piece[name]).any():
-                    raise ValueError(f"path: {self.path}: expected the file that was opened, got another")
+                    raise ValueError(f"{self.place}: expected the file that was opened, got another")
                 piece[name] = at
-            yield piece
-
-
-class _Block:
-    """Poses of some frames, put together from rows."""
-
-    def __init__(self, begin: int, end: int, source: ParquetPoses) -> None:
-        self.begin, self.end, self.source, n = begin, end, source, source.n_bodies
-        self.position = np.full(((end - begin) * n, 3), np.nan)
-        self.quat = np.full(((end - begin) * n, 4), np.nan)
-        self.count = np.zeros((end - begin) * n, np.int32)
-
-    def put(self, rows: dict[str, Array]) -> dict[str, Array] | None:
-        """Take the rows up to the end of this block; those behind it, None where there are none."""
-        later = rows["frame"] >= self.end
-        rest = None
-        if later.any():
-            rest = {name: values[later] for name, values in rows.items()}
-            rows = {name: values[~later] for name, values in rows.items()}
-        at = (rows["frame"] - self.begin) * self.source.n_bodies + rows["body"]
-        np.add.at(self.count, at, 1)
-        for to, names in ((self.position, _PLACE), (self.quat, _TURN)):
-            for k, name in enumerate(names):
-                to[at, k] = rows[name]
-        return rest
-
-    def poses(self) -> Poses:
-        source, shape = self.source, (self.end - self.begin, self.source.n_bodies)
-        twice = np.flatnonzero(self.count > 1)
-        if len(twice):
-            frame, body = divmod(int(twice[0]), shape[1])
-            raise ValueError(
-                f"path: {source.path}: expected one row per frame and body, got {self.count[twice[0]]} for "
-                f"frame {source.frames[self.begin + frame]} and body {source.ids[body]}"
-            )
-        return Poses.from_quat_wxyz(self.position.reshape(*shape, 3), self.quat.reshape(*shape, 4))
+            yield {
+                "frame": piece["frame"],
+                "body": piece["body"],
+                "position": np.stack([piece[name] for name in _PLACE], axis=-1),
+                "quat": np.stack([piece[name] for name in _TURN], axis=-1),
+            }

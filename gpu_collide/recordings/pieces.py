@@ -9,12 +9,14 @@ import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from gpu_collide._types import Array
     from gpu_collide.bodies.poses import Poses
     from gpu_collide.recordings.recording import Recording
     from gpu_collide.results.trajectory_contacts import TrajectoryContacts
+
+    Block: TypeAlias = tuple[Poses, Array | None]
 
 __all__ = ["numbered", "some_bodies", "some_steps"]
 
@@ -28,11 +30,12 @@ class _Window:
     frames: Array
     ids: Array
     n_bodies: int
+    named: bool
 
-    def poses(self, first: int, stop: int) -> Poses:
+    def poses(self, first: int, stop: int) -> Block:
         return self.source.poses(self.begin + first, self.begin + stop)
 
-    def blocks(self, first: int, stop: int, frames: int) -> Iterator[Poses]:
+    def blocks(self, first: int, stop: int, frames: int) -> Iterator[Block]:
         return self.source.blocks(self.begin + first, self.begin + stop, frames)
 
 
@@ -45,12 +48,17 @@ class _Rows:
     frames: Array
     ids: Array
     n_bodies: int
+    named: bool
 
-    def poses(self, first: int, stop: int) -> Poses:
-        return self.source.poses(first, stop)[:, self.rows]
+    def poses(self, first: int, stop: int) -> Block:
+        return self._some(self.source.poses(first, stop))
 
-    def blocks(self, first: int, stop: int, frames: int) -> Iterator[Poses]:
-        return (block[:, self.rows] for block in self.source.blocks(first, stop, frames))
+    def blocks(self, first: int, stop: int, frames: int) -> Iterator[Block]:
+        return map(self._some, self.source.blocks(first, stop, frames))
+
+    def _some(self, block: Block) -> Block:
+        poses, there = block
+        return poses[:, self.rows], None if there is None else there[:, self.rows]
 
 
 def some_steps(recording: Recording, first: int, stop: int) -> Recording:
@@ -61,7 +69,10 @@ def some_steps(recording: Recording, first: int, stop: int) -> Recording:
     frames = slice(first, min(stop + 1, len(recording.times)))
     ends = np.clip(np.cumsum(recording.race_lengths), frames.start, frames.stop)
     lengths = np.diff(ends, prepend=frames.start)
-    source = _Window(recording._source, first, recording.frames[frames], recording.ids, recording.n_bodies)
+    named = recording._source.named
+    source = _Window(
+        recording._source, first, recording.frames[frames], recording.ids, recording.n_bodies, named
+    )
     return replace(
         recording, times=recording.times[frames], race_lengths=lengths[lengths > 0], _source=source
     )
@@ -70,12 +81,15 @@ def some_steps(recording: Recording, first: int, stop: int) -> Recording:
 def some_bodies(recording: Recording, rows: Array) -> Recording:
     """The moving bodies `rows`, which increase, and all that stands still; `numbered` gives numbers back."""
     shape = None if recording.shape is None else recording.shape[rows]
-    source = _Rows(recording._source, rows, recording.frames, recording.ids[rows], len(rows))
+    source = _Rows(
+        recording._source, rows, recording.frames, recording.ids[rows], len(rows), recording._source.named
+    )
     return replace(recording, shape=shape, _source=source)
 
 
-def numbered(found: TrajectoryContacts, rows: Array, n_bodies: int) -> TrajectoryContacts:
+def numbered(found: TrajectoryContacts, rows: Array, whole: Recording) -> TrajectoryContacts:
     """What `some_bodies` found, with the numbers that the bodies have in the whole recording."""
+    n_bodies = whole.n_bodies
     n_static = found.info["n_static"]
     number = np.concatenate([rows, n_bodies + np.arange(n_static)]).astype(np.int32)
     pairs, skipped = found.pairs.copy(), found.skipped.copy()
@@ -88,5 +102,5 @@ def numbered(found: TrajectoryContacts, rows: Array, n_bodies: int) -> Trajector
         body_b=number[found.body_b],
         pairs=pairs,
         skipped=skipped,
-        info={**found.info, "n_bodies": n_bodies},
+        info={**found.info, "n_bodies": n_bodies, **whole._ids_in_info},
     )

@@ -1,31 +1,28 @@
-"""Recordings: the poses of bodies at many times, read from ``.npz``, ``.zarr`` or ``.parquet``."""
+"""`Recording`: the poses of bodies at many times, from arrays or from a table."""
 
 from __future__ import annotations
 
-import os
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, overload
 
 import numpy as np
 
 from gpu_collide._options import DEFAULT_BYTES
-from gpu_collide._validate import as_float_array, as_int_array, check_bytes, check_finite, read_only
+from gpu_collide._validate import (
+    as_float_array,
+    as_int_array,
+    check_bool,
+    check_bytes,
+    check_finite,
+    read_only,
+)
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.trajectories import as_static, collide_trajectories
 from gpu_collide.queries.trajectory_batches import once_each, usual_batch
-from gpu_collide.recordings.arrays import (
-    FORM,
-    PosesOfArrays,
-    listed,
-    open_zarr,
-    read_npz,
-    sliced,
-    whole,
-)
-from gpu_collide.recordings.parquet import open_parquet
+from gpu_collide.recordings.arrays import FORM, PosesOfArrays, listed, mesh_of, sliced, whole
+from gpu_collide.recordings.table import rows_of_table
 from gpu_collide.results.result import whole_number
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
@@ -37,97 +34,24 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from gpu_collide._options import StepOptions
-    from gpu_collide._types import ArrayLike, Progress, StrPath
+    from gpu_collide._types import Array, ArrayLike, Progress
 
-__all__ = ["RECORDING_SUFFIXES", "Recording", "load_recording"]
-
-RECORDING_SUFFIXES = (".npz", ".zarr", ".parquet")
+__all__ = ["Recording", "recording_of"]
 
 _BLOCK_POSES = 1 << 18  # poses in a block: some 15 MB
 
 
-def load_recording(
-    path: StrPath,
-    *,
-    meshes: Mesh | Sequence[Mesh] | None = None,
-    shape: ArrayLike | None = None,
-    static: Bodies | Mesh | None = None,
-    two_sided: bool = False,
-) -> Recording:
-    """Read a recording.
-
-    Parameters
-    ----------
-    path : str or path-like
-        ``.npz`` file or ``.zarr`` group with the arrays that `Recording.from_arrays` takes, or ``.parquet``
-        file with the columns frame, time, body, x, y, z, qw, qx, qy, qz, a row for each body in each frame,
-        in any order. Frames and bodies have any integers for numbers: `Recording.frames` and
-        `Recording.ids`. A body without a row in a frame has no valid pose there. Where the number of a frame
-        is left out, since nobody is there, no step leads over it.
-    meshes : Mesh or sequence of Mesh, optional
-        Shapes of the moving bodies; default: the one in the file.
-    shape : (n,) array_like of int, optional
-        Which mesh each body has.
-    static : Bodies or Mesh, optional
-        What stands still (a Mesh: at the world's origin); default: the track in the file.
-    two_sided : bool, optional
-        Passed to `Mesh` for meshes of the file.
-
-    Returns
-    -------
-    Recording
-        Poses of ``.npz`` files are held in memory; those of the others are read when asked for.
-
-    Notes
-    -----
-    Bytes that were changed are noticed in ``.npz`` files, which carry checksums, and in ``.parquet`` files
-    written with checksums of their pages (pyarrow: ``write_page_checksum=True``). ``.zarr`` groups have none
-    unless a codec adds them (``crc32c``): there a changed number is read as it is.
-
-    Raises
-    ------
-    TypeError
-        Something that is no path, or arrays of the wrong kind.
-    MissingExtraError
-        zarr or pyarrow is not installed; the message names the extra that brings it.
-    OSError
-        There is no such file, or it may not be read.
-    ValueError
-        The suffix is unknown, the file is damaged, or arrays are missing or disagree.
-    """
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"path: expected the name of a recording, got {type(path).__name__}")
-    path = os.fspath(path)
-    two_sided = _check_bool(two_sided, "two_sided")
-    suffix = os.path.splitext(path.rstrip("/\\"))[1].lower()
-    if suffix not in RECORDING_SUFFIXES:
-        raise ValueError(
-            f"path: expected a name ending in {', '.join(RECORDING_SUFFIXES)}, got {path!r}; "
-            "Recording.from_arrays takes the arrays of any other file"
-        )
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"path: there is no recording {path!r}. {FORM}")
-    parquet = open_parquet(path) if suffix == ".parquet" else None
-    arrays = {} if parquet is not None else read_npz(path) if suffix == ".npz" else open_zarr(path)
-    try:
-        if parquet is not None:
-            times, source = parquet
-            return _recording(times, meshes, shape, static, source.lengths, source)
-        return Recording.from_arrays(arrays, meshes=meshes, shape=shape, static=static, two_sided=two_sided)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{path}: {error}") from error
-
-
 class _Source(Protocol):
-    """Where the poses of a recording come from."""
+    """Where the poses of a recording come from, with which bodies are there (None: all)."""
 
     n_bodies: int
     frames: NDArray[np.int64]
-    ids: NDArray[np.int64]
+    ids: Array
+    named: bool  # whether bodies have ids of their own, or are counted
 
-    def poses(self, first: int, stop: int) -> Poses: ...
+    def poses(self, first: int, stop: int) -> tuple[Poses, Array | None]: ...
 
-    def blocks(self, first: int, stop: int, frames: int) -> Iterator[Poses]: ...
+    def blocks(self, first: int, stop: int, frames: int) -> Iterator[tuple[Poses, Array | None]]: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,7 +70,8 @@ class Recording:
         What stands still.
     race_lengths : (r,) int64
         Frames of each race, in order; no step leads from one race to the next. A file in which numbers of
-        frames are left out has a race for each stretch without a gap.
+        frames are left out, or a table with a time at which nobody is there, has a race for each stretch
+        without a gap.
     """
 
     times: NDArray[np.float64]
@@ -174,12 +99,13 @@ class Recording:
             ``time`` (t,) in seconds, ``position`` (t, 3) or (t, n, 3), and ``quat_wxyz`` or
             ``quaternion_xyzw`` of the same leading shape. Optional: ``race_lengths`` (r,), the meshes
             ``car_vertices``, ``car_faces`` of the moving bodies, and ``track_vertices``, ``track_faces`` of
-            what stands still in world coordinates. ``position`` and quaternions may be anything that is
-            sliced by frames, such as arrays of zarr. Other names are ignored.
+            what stands still in world coordinates; ``id`` (n,), what the bodies are called in results;
+            ``valid`` (t, n) of bool, whether each is there. ``position``, quaternions and ``valid`` may be
+            anything that is sliced by frames, such as arrays of zarr. Other names are ignored.
         meshes, shape, static, two_sided
             As for `load_recording`.
         """
-        two_sided = _check_bool(two_sided, "two_sided")
+        two_sided = check_bool(two_sided, "two_sided")
         if not all(hasattr(arrays, name) for name in ("keys", "__getitem__", "__contains__")):
             kind = type(arrays).__name__
             raise TypeError(f"arrays: expected a mapping of names to arrays, got {kind}. {FORM}")
@@ -193,13 +119,117 @@ class Recording:
         if missing:
             raise ValueError(f"no array {missing[0]!r}; it has {listed(arrays)}. {FORM}")
         times = as_float_array(whole(arrays, "time"), "time", shape=(None,))
-        source = PosesOfArrays(sliced(arrays, "position"), sliced(arrays, quat), quat, len(times))
+        ids = whole(arrays, "id") if "id" in arrays else None
+        valid = sliced(arrays, "valid", "b") if "valid" in arrays else None
+        source = PosesOfArrays(sliced(arrays, "position"), sliced(arrays, quat), quat, len(times), ids, valid)
         lengths = whole(arrays, "race_lengths") if "race_lengths" in arrays else [len(times)]
         if meshes is None:
-            meshes = _mesh_of(arrays, "car", two_sided)
+            meshes = mesh_of(arrays, "car", two_sided)
         if static is None:
-            static = _mesh_of(arrays, "track", two_sided)
-        return _recording(times, meshes, shape, static, lengths, source)
+            static = mesh_of(arrays, "track", two_sided)
+        return recording_of(times, meshes, shape, static, lengths, source)
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        *,
+        id: str = "id",
+        time: str = "time",
+        x: str = "x",
+        y: str = "y",
+        z: str | float | None = None,
+        yaw: str = "yaw",
+        quat_wxyz: Sequence[str] | None = None,
+        length: str | float = "length",
+        width: str | float = "width",
+        height: str | float | None = None,
+        valid: str | None = None,
+        degrees: bool = False,
+        max_gap: float | None = None,
+        meshes: Mesh | Sequence[Mesh] | None = None,
+        shape: ArrayLike | None = None,
+        static: Bodies | Mesh | None = None,
+    ) -> Recording:
+        """Recording of a table with a row for each vehicle at each time, in any order of rows.
+
+        Parameters
+        ----------
+        table : DataFrame, pyarrow.Table, or mapping of names to arrays
+            Of pandas, polars, pyarrow, or whatever has names of columns and gives a column by its name.
+            Arrays of a mapping are broadcast to one shape: ``id`` (n, 1), ``time`` (t,), and all others (n,
+            t) are n t rows.
+        id : str, optional
+            Name of the column that says which vehicle a row is of: integers, texts, or both. They come back
+            in all results.
+        time : str, optional
+            Seconds on one clock, from any start.
+        x, y, z : str, optional
+            Centre of the vehicle. `z` may be a number for all; default: the column ``z`` if there is one,
+            else 0.
+        yaw : str, optional
+            Heading in the plane, from x towards y, radians or `degrees`, of any size.
+        quat_wxyz : sequence of four str, optional
+            Columns of a quaternion, the scalar first, in place of `yaw`.
+        length, width, height : str or float, optional
+            Columns, or a number for all. Each vehicle is a box of the largest size that its rows say.
+            `height` by default: the column ``height`` if there is one, else 1.5.
+        valid : str, optional
+            Column of bool: rows where it is False are passed over.
+        degrees : bool, optional
+            Whether `yaw` is in degrees.
+        max_gap : float, optional
+            Seconds. A vehicle is away from one of its rows to its next if these are farther apart; if not,
+            and others have rows between, it is put there on its own arc. Default: one and a half times what
+            is usual from a row of a vehicle to its next.
+        meshes : Mesh or sequence of Mesh, optional
+            Shapes in place of boxes; no sizes are read.
+        shape : (n,) array_like of int, optional
+            Which of `meshes` each vehicle has, in the order of `ids`.
+        static : Bodies or Mesh, optional
+            What stands still, as for `load_recording`.
+
+        Returns
+        -------
+        Recording
+            Its frames are all times of the table; times within a microsecond are one. Vehicles are in the
+            order of their ids, numbers before texts.
+
+        Raises
+        ------
+        TypeError
+            Something that is no table, or columns of the wrong kind, such as dates for times.
+        ValueError
+            A column that is not there, times that are not finite, two rows of a vehicle at one time, a row
+            without an id, sizes that are not positive; or no `max_gap`, and times too uneven to tell when a
+            vehicle is away.
+
+        Notes
+        -----
+        A vehicle that is away has no contact, and nothing is told of it. One with a row whose place or
+        heading is not a number is there with an invalid pose: ``skipped`` lists it.
+
+        Examples
+        --------
+        >>> import gpu_collide as gc
+        >>> cars = {"id": ["ego", "ego", "van", "van"], "time": [0, 0.1, 0, 0.1], "x": [0, 2.5, 6, 6],
+        ...         "y": [0, 0, 0, 0], "yaw": [0, 0, 90, 90], "length": [4, 4, 6, 6], "width": [2, 2, 2, 2]}
+        >>> met = gc.Recording.from_table(cars, degrees=True).collide().encounters()
+        >>> met.id_a.tolist(), met.id_b.tolist(), met.first_time.round(9).tolist(), met.approach.tolist()
+        (['ego'], ['van'], [0.12], [25.0])
+        """
+        columns = {
+            "id": id, "time": time, "x": x, "y": y, "z": z, "yaw": yaw, "length": length, "width": width,
+            "height": height, "valid": valid,
+        }  # fmt: skip
+        rows = rows_of_table(table, columns, quat_wxyz, degrees, max_gap, meshes is None)
+        if rows.meshes is not None:
+            if shape is not None:
+                raise ValueError(
+                    "shape: expected None without meshes, since each vehicle is a box; give meshes="
+                )
+            meshes, shape = rows.meshes, rows.shape
+        return recording_of(rows.times, meshes, shape, static, rows.source.lengths, rows.source)
 
     @property
     def n_bodies(self) -> int:
@@ -215,12 +245,20 @@ class Recording:
         return read_only(self._source.frames)
 
     @property
-    def ids(self) -> NDArray[np.int64]:
-        """The file's number of each moving body, (n,); those of arrays are counted from 0.
+    def ids(self) -> Array:
+        """What each moving body is called in the file or table, (n,); those of arrays without ids are counted
+        from 0.
 
-        Results have their places in this list: ``ids[found.body_a]`` are the numbers in the file.
+        Results have their places in this list as `body_a` and `body_b`, and what they are called as `id_a`
+        and `id_b`.
         """
         return read_only(self._source.ids)
+
+    @property
+    def _ids_in_info(self) -> dict[str, Any]:
+        """What the ``info`` of results says of ids: ``ids``, a list with one for each moving body, or nothing
+        where bodies are only counted."""
+        return {"ids": self._source.ids.tolist()} if self._source.named else {}
 
     @property
     def races(self) -> list[tuple[int, int]]:
@@ -241,14 +279,21 @@ class Recording:
         )
 
     def poses(self, first: int = 0, stop: int | None = None) -> Poses:
-        """Poses of shape (k, n) of the frames from `first` up to `stop`."""
+        """Poses of shape (k, n) of the frames from `first` up to `stop`; invalid of who is not there."""
         stop = len(self.times) if stop is None else stop
-        return self._source.poses(first, stop)
+        return self._source.poses(first, stop)[0]
+
+    def there(self, first: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
+        """Whether each body is there, (k, n), in the frames from `first` up to `stop`."""
+        stop = len(self.times) if stop is None else stop
+        poses, there = self._source.poses(first, stop)
+        return np.ones(poses.shape, bool) if there is None else there
 
     def blocks(self, first: int = 0, stop: int | None = None, frames: int | None = None) -> Iterator[Poses]:
         """Iterator of Poses of shape (k, n), `frames` frames each; default: about 15 MB each."""
         stop = len(self.times) if stop is None else stop
-        yield from self._source.blocks(first, stop, frames or max(1, _BLOCK_POSES // max(self.n_bodies, 1)))
+        frames = frames or max(1, _BLOCK_POSES // max(self.n_bodies, 1))
+        yield from (poses for poses, _ in self._source.blocks(first, stop, frames))
 
     def bodies(self, step: int) -> Bodies:
         """All bodies in one step, as `collide` takes them: the moving ones, then what stands still.
@@ -278,7 +323,8 @@ class Recording:
         if self.static is not None:
             still = self.static.start
             shape = np.concatenate([shape, self.static.shape + len(meshes)])
-            start, end, meshes = _joined(start, still), _joined(end, still), meshes + self.static.meshes
+            start, end = (Poses.concatenate([pose, still]) for pose in (start, end))
+            meshes += self.static.meshes
         return Bodies(meshes, shape, start, end)
 
     def with_static(self, static: Bodies | Mesh | None) -> Recording:
@@ -316,7 +362,7 @@ class Recording:
         **options
             Handed to `collide_trajectories`.
         """
-        for name in ("meshes", "shape", "poses", "times", "static"):
+        for name in ("meshes", "shape", "poses", "times", "there", "static"):
             if name in options:
                 remedy = (
                     "use recording.with_static(static).collide()" if name == "static"
@@ -334,7 +380,7 @@ class Recording:
     ) -> Iterator[TrajectoryContacts]:
         first, stop = race
         max_bytes = check_bytes(options.get("max_bytes"), DEFAULT_BYTES)
-        blocks = self.blocks(first, stop, usual_batch(self.n_bodies, max_bytes))
+        blocks = self._source.blocks(first, stop, usual_batch(self.n_bodies, max_bytes))
         of_all, total = progress, self.n_steps
         if callable(progress):
             of_all = lambda steps, _: progress(done + steps, total)  # noqa: E731
@@ -350,12 +396,16 @@ class Recording:
         progress: Any,
         options: Any,
     ) -> Iterator[TrajectoryContacts]:
-        done = 0
+        done, named = 0, self._ids_in_info
         for k, (first, stop) in enumerate(races):
             if k:
                 parts = self._sweep((first, stop), done, progress, options)
             for part in parts:
-                yield part.shifted(first)
+                yield (
+                    replace(part, info={**part.info, **named}).shifted(first)
+                    if named
+                    else part.shifted(first)
+                )
             done += max(stop - first - 1, 0)
 
     def __repr__(self) -> str:
@@ -366,13 +416,7 @@ class Recording:
         return f"Recording({', '.join(parts)})"
 
 
-def _joined(a: Poses, b: Poses) -> Poses:
-    """Poses of shape (n,) and (m,) as one of (n + m,), bad ones as they are."""
-    parts = [np.concatenate([getattr(p, n) for p in (a, b)]) for n in ("position", "quat_wxyz", "valid")]
-    return Poses(*parts)
-
-
-def _recording(
+def recording_of(
     times: Any,
     meshes: Mesh | Sequence[Mesh] | None,
     shape: ArrayLike | None,
@@ -403,25 +447,3 @@ def _recording(
     still = Poses.identity(source.n_bodies)
     checked = Bodies(meshes, shape, still, still)
     return Recording(times, checked.meshes, checked.shape, as_static(static), lengths, source)
-
-
-def _check_bool(value: Any, name: str) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: expected a bool, got {type(value).__name__}")
-    return bool(value)
-
-
-def _mesh_of(arrays: Any, name: str, two_sided: bool) -> Mesh | None:
-    """Mesh `name`_vertices, `name`_faces, or None."""
-    names = (f"{name}_vertices", f"{name}_faces")
-    found = [n for n in names if n in arrays]
-    if not found:
-        return None
-    if len(found) == 1:
-        raise ValueError(f"no array {(set(names) - set(found)).pop()!r} beside {found[0]!r}")
-    try:
-        return Mesh(*(whole(arrays, n) for n in names), two_sided=two_sided)
-    except (TypeError, ValueError) as error:  # of vertices or faces: say whose
-        text = re.sub(r"^(vertices|faces)\b", rf"{name}_\1", str(error))
-        text = text if text.startswith(name) else f"{names[0]}, {names[1]}: {text}"
-        raise (TypeError if isinstance(error, TypeError) else ValueError)(text) from error

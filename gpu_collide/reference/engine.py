@@ -8,6 +8,7 @@ import numpy as np
 
 from gpu_collide.reference.bisection import bisection_reference
 from gpu_collide.reference.broad_phase import ReferenceSearch
+from gpu_collide.reference.clearance import clearance_reference
 from gpu_collide.reference.narrow_phase import collide_reference
 
 __all__ = ["Reference"]
@@ -36,10 +37,10 @@ class Reference:
         """Bytes of the tree over `n` bodies: there is none."""
         return 0
 
-    def search(self, bodies, rules, tree=None, most=None):
-        """The pairs that may meet, counted; all of them, whatever `most` is, without any tree."""
-        o = self.options
-        return ReferenceSearch(bodies, rules, o.broad_phase, o.motion, o.target_distance)
+    def search(self, bodies, rules, tree=None, most=None, margin=0.0):
+        """The pairs that may meet, or come within `margin`, counted; all of them, whatever `most` is, without
+        any tree."""
+        return ReferenceSearch(bodies, rules, self.options.broad_phase, self.options.motion, margin)
 
     def hold(self, meshes, shape):
         """What a scene of bodies with these shapes keeps: nothing."""
@@ -52,6 +53,10 @@ class Reference:
             pairs = np.concatenate(blocks) if blocks else np.zeros((0, 2), np.int32)
         found = collide_reference(bodies, pairs, self.options, progress)
         return replace(found, pairs=pairs, info={**self.about(), **found.info})
+
+    def clearance(self, bodies, pairs, asked, progress=None):
+        """Fields of `Clearance` beside its pairs; no seconds are taken."""
+        return clearance_reference(bodies, pairs, asked, self.options.motion, progress), {}
 
     def bisection(self, bodies, pairs, samples, iterations):
         """Status, last time apart, time of overlap and tests of each pair; no seconds are taken."""

@@ -11,6 +11,7 @@ import numpy as np
 from gpu_collide._validate import as_parts
 from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import encounter_faults
+from gpu_collide.results.ids import BodyIds
 from gpu_collide.results.part_names import PART_FIELDS, joined_names
 from gpu_collide.results.result import Result, Status, joined_info
 
@@ -42,7 +43,7 @@ _FIELDS: dict[str, Field] = {
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Encounters(Result):
+class Encounters(BodyIds, Result):
     """Consecutive steps in which two bodies are together, sorted by (first_time, body_a, body_b, first_step).
 
     Two bodies are together in a step in which they have a contact, or at whose start they overlap. Made by
@@ -164,7 +165,7 @@ class Encounters(Result):
             i = int(np.argmax(self.approach))
             lines.append(
                 f"  hardest    {self.approach[i]:.6g} per second at t = {self.hardest_time[i]:.6g}, "
-                f"bodies {self.body_a[i]} and {self.body_b[i]}"
+                f"bodies {self.id_a[i]} and {self.id_b[i]}"
             )
         if self.in_touch.any():
             lines.append(f"  in touch   {int(self.in_touch.sum())} when they begin")

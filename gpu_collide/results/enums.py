@@ -2,7 +2,7 @@
 
 import enum
 
-__all__ = ["TOUCHING", "Feature", "Kind", "Status", "Touch"]
+__all__ = ["CONTACT_KINDS", "Feature", "Kind", "Status", "Touch"]
 
 
 class Status(enum.IntEnum):
@@ -20,18 +20,20 @@ class Status(enum.IntEnum):
 
 
 class Kind(enum.IntEnum):
-    """Which features meet."""
+    """Which features meet, or are nearest to each other. Contacts are of the first three kinds, at a distance
+    of the first six."""
 
     FV = 0  #: a face of A and a vertex of B
     VF = 1  #: a vertex of A and a face of B
     EE = 2  #: an edge of A and an edge of B
-    EV = 3  #: at a distance: an edge of A beside a vertex of B
-    VE = 4  #: at a distance: a vertex of A beside an edge of B
-    VV = 5  #: at a distance: a vertex of each
+    EV = 3  #: an edge of A and a vertex of B
+    VE = 4  #: a vertex of A and an edge of B
+    VV = 5  #: a vertex of each
+    NONE = -1  #: no place is told
 
 
-#: Those of bodies that touch, as which vertices at edges and at vertices are told too.
-TOUCHING = (Kind.FV, Kind.VF, Kind.EE)
+#: What contacts of bodies that touch may be: at a meeting of others, one of these is there as well.
+CONTACT_KINDS = (Kind.FV, Kind.VF, Kind.EE)
 
 
 class Feature(enum.IntEnum):

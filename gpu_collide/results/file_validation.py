@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import first_few, how_many
-from gpu_collide.results.enums import TOUCHING, Feature, Touch
+from gpu_collide.results.enums import Kind, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from gpu_collide._types import Array, BoolArray
 
 __all__ = [
+    "clearance_faults",
     "clipped_faults",
     "contact_faults",
     "csr_faults",
     "encounter_faults",
+    "id_faults",
     "normal_faults",
     "part_faults",
     "planes_faults",
@@ -117,7 +120,7 @@ def contact_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Itera
     yield from csr_faults(start, len(time))
     owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
     yield from _rows("pair", a["pair"] != owner, "the pairs that contact_start says")
-    yield from _each_contact_faults(a, n_kinds, "time")
+    yield from _each_contact_faults(a, max(Kind) + 1, "time")
     yield from _rows("time_end", a["time_end"] > 1, "fractions of the step in [0, 1]")
     yield from _toi_faults("toi", a["toi"], time, start)
     yield from _order_faults("time", [a[n] for n in ("pair", "time", "kind", "feature_a", "feature_b")])
@@ -179,13 +182,25 @@ def encounter_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Ite
     yield from _order_faults("first_time", [a[n] for n in ("first_time", "body_a", "body_b", "first_step")])
 
 
+def id_faults(info: Mapping[str, Any], a: Mapping[str, Array]) -> Iterator[tuple[str, str]]:
+    """Faults of the ids that stand in ``info``, of results with the bodies `a`."""
+    ids = info.get("ids", [])
+    if not isinstance(ids, list) or not all(isinstance(value, (str, int, float)) for value in ids):
+        yield "info", "expected a list of numbers and texts for ids"
+        return
+    most = max((int(a[name].max(initial=-1)) for name in ("body_a", "body_b") if name in a), default=-1)
+    still = info.get("n_static", 0)
+    if "ids" in info and not (isinstance(still, int) and most < len(ids) + still):
+        yield "info", f"expected an id for each of {most + 1} bodies, got {len(ids)}"
+
+
 def trace_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
-    """Faults of a `Trace`, whose kinds are those of touch, and one more for none."""
+    """Faults of a `Trace`, whose kinds have one more for none."""
     hit = a["kind"] > 0
     yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
     off = ((a["status"] == 1) != hit) & (a["status"] != 2)
     yield from _rows("status", off, "HIT or INITIAL_OVERLAP where something is touched, and HIT nowhere else")
-    yield from _rows("kind", a["kind"] > len(TOUCHING), f"kinds 0 to {len(TOUCHING)}")
+    yield from _rows("kind", a["kind"] > n_kinds, f"kinds 0 to {n_kinds}")
     yield from _rows("fraction", ~((a["fraction"] >= 0) & (a["fraction"] <= 1)), "shares in [0, 1]")
     yield from _rows("part", a["part"] > 1, "0 or 1")
     for name in ("body", "feature_a", "feature_b"):
@@ -221,7 +236,7 @@ def touch_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterato
 
 
 def hits_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
-    """Faults of a `Hits`."""
+    """Faults of a `Hits`, whose features are as many as the kinds, and none."""
     start, hit = a["offsets"], a["feature"] > 0
     yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
     if start[0] != 0 or start[-1] != len(hit) or (np.diff(start) < 0).any():
@@ -232,7 +247,7 @@ def hits_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator
         touched = np.zeros(len(start) - 1, bool)
         touched[owner[hit]] = True
         yield from _rows("status", (a["status"] == 1) != touched, "HIT where something is touched, only")
-    yield from _rows("feature", a["feature"] > max(Feature), f"features 0 to {max(Feature)}")
+    yield from _rows("feature", a["feature"] > n_kinds, f"features 0 to {n_kinds}")
     yield from _rows("time", ~((a["time"] >= 0) & (a["time"] <= 1)), "shares in [0, 1]")
     for name in ("body", "face", "number", "sphere"):
         yield from _rows(
@@ -242,6 +257,27 @@ def hits_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator
         yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
     off = np.abs(np.linalg.norm(a["normal"], axis=1) - hit) > UNIT_TOLERANCE
     yield from _rows("normal", off, "directions of length 1 where something is touched, else zero")
+
+
+def clearance_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `Clearance`, which has kinds beyond those of contacts."""
+    told = a["kind"] >= 0
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    yield from _rows("pair", (a["pair"] < 0) | (a["pair"] >= len(a["pairs"])), "rows of pairs")
+    yield from _rows("pairs", a["pairs"] < 0, "numbers of bodies from 0 up")
+    yield from _rows("kind", (a["kind"] < -1) | (a["kind"] > max(Kind)), f"kinds -1 to {max(Kind)}")
+    for name in ("feature_a", "feature_b"):
+        yield from _rows(
+            name, np.where(told, a[name] < 0, a[name] != -1), "numbers of features where there is a place"
+        )
+    yield from _rows("time", told & ~((a["time"] >= 0) & (a["time"] <= 1)), "fractions of the step in [0, 1]")
+    yield from _rows("distance", ~(a["distance"] >= 0), "numbers from 0 up")
+    yield from _rows("lower_bound", ~(a["lower_bound"] <= a["distance"]), "numbers up to the distance")
+    yield from _rows("lower_bound", ~(a["lower_bound"] >= 0), "numbers from 0 up")
+    for name in ("point_a", "point_b", "normal"):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - told) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1 where there is a place, else zero")
 
 
 def slides_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
@@ -265,9 +301,7 @@ def planes_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterat
     else:
         owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
         yield from _rows("query", a["query"] != owner, "the ellipsoids that offsets says")
-    yield from _rows(
-        "feature", (a["feature"] < 1) | (a["feature"] > max(Feature)), f"features 1 to {max(Feature)}"
-    )
+    yield from _rows("feature", (a["feature"] < 1) | (a["feature"] > n_kinds), f"features 1 to {n_kinds}")
     for name in ("body", "face", "number"):
         yield from _rows(name, a[name] < 0, "numbers, 0 or more")
     for name in ("normal", "gap", "point", "body_displacement"):

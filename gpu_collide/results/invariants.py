@@ -130,7 +130,7 @@ def _form(found: Contacts, pairs: Array) -> list[str]:
         bad.append("pair and contact_start disagree")
     if not np.isin(found.status, list(Status)).all():
         bad.append("a status that does not exist")
-    bad += _tell(found, ~np.isin(found.kind, list(Kind)), "a kind that does not exist")
+    bad += _tell(found, found.kind > max(Kind), "a kind that does not exist")
     keys = (found.feature_b, found.feature_a, found.kind, found.time, found.pair)
     if not np.array_equal(np.lexsort(keys), np.arange(n)):
         bad.append("contacts are not ordered by pair, time, kind, features")
@@ -166,12 +166,17 @@ def _status(found: Contacts, bodies: Bodies, pairs: Array, contacts: ContactsWan
     return bad
 
 
+def _sorts(side: int) -> list[str]:
+    """Of each kind what it is of A (`side` 0) or B: F, V or E."""
+    return [Kind(number).name[side] for number in range(max(Kind) + 1)]
+
+
 def _features(found: Contacts, bodies: Bodies, pairs: Array) -> list[str]:
     """Feature numbers within their meshes."""
     bad: list[str] = []
     count = np.array([(m.n_faces, m.n_vertices, m.n_edges) for m in bodies.meshes])
     for side, name in enumerate(("feature_a", "feature_b")):
-        number, column = getattr(found, name), np.array(["FVE".index(kind.name[side]) for kind in Kind])
+        number, column = getattr(found, name), np.array(["FVE".index(sort) for sort in _sorts(side)])
         most = count[bodies.shape[pairs[found.pair, side]], column[found.kind]]
         bad += _tell(found, (number < 0) | (number >= most), f"{name} is no feature of its mesh")
     return bad
@@ -221,7 +226,7 @@ def _places(
 
     bad: list[str] = []
     shape_a, shape_b = bodies.shape[a], bodies.shape[b]
-    sort_a, sort_b = (np.array([kind.name[side] for kind in Kind])[found.kind] for side in (0, 1))
+    sort_a, sort_b = (np.array(_sorts(side))[found.kind] for side in (0, 1))
     off_a = table.off_feature(shape_a, sort_a, found.feature_a, found.local_a)
     off_b = table.off_feature(shape_b, sort_b, found.feature_b, found.local_b)
     bad += _tell(found, off_a > border, "local_a is off its feature by", off_a)

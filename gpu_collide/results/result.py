@@ -14,9 +14,9 @@ import numpy as np
 from gpu_collide._calls import warn_renamed
 from gpu_collide._validate import as_numpy, check_choice
 from gpu_collide.geometry.arrays.parts import JOINT
-from gpu_collide.results.enums import Kind, Status
+from gpu_collide.results.enums import CONTACT_KINDS, Kind, Status
 from gpu_collide.results.file_format import Field, FileFormat
-from gpu_collide.results.file_validation import normal_faults, part_faults
+from gpu_collide.results.file_validation import id_faults, normal_faults, part_faults
 from gpu_collide.results.indexing import Rows, chosen, one_row, starts_of
 from gpu_collide.results.npz import check_folder, read_result, save_name, write_result
 from gpu_collide.results.part_names import PART_FIELDS, names_of
@@ -151,17 +151,21 @@ class Result:
         if dtype is None:
             columns = [(name, d, tail) for name, (d, tail) in self._rows.items()]
             dtype = _RECORDS[type(self)] = np.dtype(columns, align=True)
-        if self.part_a is not None:
-            told = {name: self.part_names(name, rows) for name in PART_FIELDS}
+        told = self._told(rows)
+        if told:
             columns = [(name, d, tail) for name, (d, tail) in self._rows.items()]
             columns += [(name, names.dtype, ()) for name, names in told.items()]
             dtype = np.dtype(columns, align=True)
         records = np.empty(len(range(*rows.indices(self.__len__()))), dtype)
         for name in self._rows:
             records[name] = as_numpy(getattr(self, name)[rows], name)
-        for name in PART_FIELDS if self.part_a is not None else ():
-            records[name] = told[name]
+        for name, values in told.items():
+            records[name] = values
         return records.view(Rows)
+
+    def _told(self, rows: slice) -> dict[str, Array]:
+        """What records of rows say beside the fields."""
+        return {} if self.part_a is None else {name: self.part_names(name, rows) for name in PART_FIELDS}
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -341,7 +345,9 @@ class Result:
             raise reader.damaged(name, reason) from error
         for name, reason in part_faults(arrays, info.get("parts", ())):
             raise reader.damaged(name, reason)
-        for name, reason in form.faults(arrays, len(Status), len(Kind)):
+        for name, reason in id_faults(info, arrays):
+            raise reader.damaged(name, reason)
+        for name, reason in form.faults(arrays, len(Status), len(CONTACT_KINDS)):
             raise reader.damaged(name, reason)
         if version < form.first_with_checksums:
             for name, reason in normal_faults(arrays):

@@ -61,9 +61,9 @@ class Column:
         return tuple(f"{self.name}_{part}" for part in self.parts) or (self.name,)
 
     def values(self, result: Any) -> Array:
-        """Rows, with numbers in place of words."""
+        """Rows, with numbers in place of words; masked where a row has none."""
         values = getattr(result, self.name) if self.take is None else self.take(result)
-        return as_numpy(values, self.name)
+        return values if isinstance(values, np.ma.MaskedArray) else as_numpy(values, self.name)
 
 
 XYZ, WXYZ = ("x", "y", "z"), ("w", "x", "y", "z")
@@ -115,6 +115,26 @@ def _finite(name: str, values: Any) -> Any:
         return np.where(np.isfinite(told), told, np.nan)
 
     return take
+
+
+def _ids(of: Any) -> tuple[Column, ...]:
+    """Ids of both bodies, where the recording has them; `of` gives the bodies of a side."""
+    return tuple(
+        Column(
+            f"id_{side}", "",
+            f"what the recording calls body {side.upper()}; none: it stands still; only where it has ids",
+            partial(_ids_of, partial(of, side)), there=_has_ids,
+        )
+        for side in "ab"
+    )  # fmt: skip
+
+
+def _ids_of(of: Any, result: Any) -> Any:
+    return result._table_ids(of(result))
+
+
+def _has_ids(result: Any) -> bool:
+    return "ids" in result.info
 
 
 def _features(a: str, b: str) -> tuple[Column, ...]:
@@ -181,6 +201,7 @@ _TRAJECTORY = (
     Column("step", "", "from frame number step to the next one"),
     Column("body_a", "", "body A; the moving ones are counted first"),
     Column("body_b", "", "body B"),
+    *_ids(lambda side, r: getattr(r, f"body_{side}")),
     Column("time", "s", "absolute, in the unit of the recording's times"),
     Column("time_end", "s", "end of a sustained contact in its step, else the time"),
     Column("fraction", "step", "the time as a fraction of its step"),
@@ -196,6 +217,7 @@ _TRAJECTORY_PAIRS = (
     Column("step", "", "from frame number step to the next one", _of_pairs("step")),
     Column("body_a", "", "body A", _of_pairs("body_a")),
     Column("body_b", "", "body B", _of_pairs("body_b")),
+    *_ids(lambda side, r: r.pairs[f"body_{side}"]),
     _status("outcome of the pair in this step", _of_pairs("status")),
     Column("toi", "s", "time of its earliest contact; none: not a number", _finite("toi", _of_pairs("toi"))),
     _owned("contacts", "contact_start", "how many contacts it has in this step"),
@@ -203,11 +225,16 @@ _TRAJECTORY_PAIRS = (
 _SKIPPED = (
     Column("step", "", "from frame number step to the next one", lambda r: r.skipped["step"]),
     Column("body", "", "the body that was left out", lambda r: r.skipped["body"]),
+    Column(
+        "id", "", "what the recording calls it; only where it has ids",
+        partial(_ids_of, lambda r: r.skipped["body"]), there=_has_ids,
+    ),
     Column("reason", "", "invalid, teleport or turn", lambda r: r.skipped["reason"]),
-)
+)  # fmt: skip
 _ENCOUNTERS = (
     Column("body_a", "", "body A; the moving ones are counted first"),
     Column("body_b", "", "body B"),
+    *_ids(lambda side, r: getattr(r, f"body_{side}")),
     Column("first_time", "s", "of its first contact, or when they are first seen in each other"),
     Column("last_time", "s", "of its last contact, or when they are last seen in each other"),
     Column("first_step", "", "first step in which they are together"),
@@ -257,6 +284,25 @@ _TOUCH_POINTS = (
     _vector("normal", "", "unit, from the obstacle to the mover"),
     Column("distance", LENGTH, "along the normal; below 0 behind a surface"),
 )
+_CLEARANCE = (
+    Column("pair", "", "row of the pairs"),
+    Column("body_a", "", "body A", _body(0)),
+    Column("body_b", "", "body B", _body(1)),
+    _status("MISS: apart; HIT: they meet; INITIAL_OVERLAP: in each other at the start, or at the time asked"),
+    Column("time", "step", "when they are nearest; none: not a number", _finite("time", lambda r: r.time)),
+    Column(
+        "distance",
+        LENGTH,
+        "then; farther apart than max_distance: not a number",
+        _finite("distance", lambda r: r.distance),
+    ),
+    Column("lower_bound", LENGTH, "proved: they are never nearer than that"),
+    Column("kind", "", "which features are nearest to each other, those of A first", words=Kind),
+    *_features("A's", "B's"),
+    _vector("point_a", LENGTH, "nearest point of A, in the world at that time; zero: none"),
+    _vector("point_b", LENGTH, "nearest point of B"),
+    _vector("normal", "", "unit, from A to B; zero: none"),
+)
 _HITS = (
     Column("query", "", "row of what is swept"),
     Column("time", "displacement", "fraction of the displacement at which it is touched; 1 where nothing is"),
@@ -300,6 +346,7 @@ TABLES: Mapping[str, Mapping[str, tuple[Column, ...]]] = {
     "Contacts": {"contacts": _CONTACTS, "pairs": _PAIRS},
     "TrajectoryContacts": {"contacts": _TRAJECTORY, "pairs": _TRAJECTORY_PAIRS, "skipped": _SKIPPED},
     "Encounters": {"encounters": _ENCOUNTERS},
+    "Clearance": {"rows": _CLEARANCE},
     "Trace": {"movers": _TRACE},
     "TouchPoints": {"points": _TOUCH_POINTS},
     "Hits": {

@@ -123,7 +123,10 @@ def to_pandas(result: Any, table: str | None = None, world: ArrayLike | None = N
     columns = columns_of(result, table, world)
     data = {}
     for name, column, values in columns:
-        if column.words is None:
+        if isinstance(values, np.ma.MaskedArray):
+            whole = values.dtype.kind == "i"
+            data[name] = pandas.array(values.tolist(), "Int64") if whole else values.tolist()
+        elif column.words is None:
             data[name] = values.copy()
         else:
             members = list(column.words)
@@ -147,6 +150,8 @@ def to_arrow(result: Any, table: str | None = None, world: ArrayLike | None = No
             array = pyarrow.array(_words(column, values), pyarrow.string()).dictionary_encode()
         elif values.dtype.kind == "U":
             array = pyarrow.array(values.tolist(), pyarrow.string())  # also where there are none
+        elif isinstance(values, np.ma.MaskedArray):
+            array = pyarrow.array(values.tolist(), pyarrow.from_numpy_dtype(values.dtype))
         else:
             array = pyarrow.array(np.ascontiguousarray(values))
         about = {"unit": column.unit, "says": column.what}
@@ -187,7 +192,9 @@ def write(result: Any, path: str, table: str | None = None, world: ArrayLike | N
 
 
 def _csv(value: Any) -> str:
-    """A number that reads back as the same; nothing for what is not a number."""
+    """A number that reads back as the same; nothing for what is not a number, or is not there."""
+    if value is None:
+        return ""
     if isinstance(value, float):
         return "" if value != value else repr(value)
     if isinstance(value, str) and any(mark in value for mark in ',"\r\n'):
@@ -215,7 +222,7 @@ def _write_json(file: Any, columns: Sequence[tuple[str, Column, Array]], lists: 
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
 def _shown(columns: Sequence[tuple[str, Column, Array]], rows: int) -> tuple[list[str], list[list[str]]]:

@@ -44,10 +44,12 @@ class Trace(Result):
     status : (n,) uint8
         `Status`: MISS, nothing is in the way; HIT, something is; INITIAL_OVERLAP, it begins inside something
         (with ``check_start``), and ``kind`` says whether anything is in the way; INVALID_INPUT, a pose or a
-        motion that is not finite, or too long for the precision, and the mover stays where it is.
+        motion that is not finite, or too long for the precision, and the mover stays where it is; UNRESOLVED,
+        too large or too small for the precision, or among bodies that move such that it cannot be told: it
+        stays, too.
     fraction : (n,) float64
         Fraction of the motion that is free, in [0, 1]; after `gpu_collide.pluecker.move`, of the part in
-        which it ended.
+        which it ended. Among bodies that move it is a time: where these are then, their ``poses_at`` tells.
     part : (n,) uint8
         0 if the motion ended in a translation, 1 if in a rotation.
     kind : (n,) uint8
@@ -61,7 +63,7 @@ class Trace(Result):
         Point of the touch, in the world: the vertex, or the point of the obstacle's edge nearest to the
         mover's. Zero where nothing is touched, as `normal`.
     normal : (n, 3) float64
-        Unit, from the obstacle to the mover.
+        Unit, from the obstacle to the mover; as the point, when the mover stops.
     position : (n, 3) float64
         Where the mover's origin ends, in the world.
     quat_wxyz : (n, 4) float64

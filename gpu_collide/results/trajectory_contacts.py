@@ -12,6 +12,7 @@ from gpu_collide._validate import as_parts
 from gpu_collide.results.contacts import CONTACT_DTYPE
 from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import trajectory_faults
+from gpu_collide.results.ids import BodyIds
 from gpu_collide.results.indexing import has_bodies
 from gpu_collide.results.part_names import PART_FIELDS, joined_names
 from gpu_collide.results.result import (
@@ -66,7 +67,7 @@ FORMAT = FileFormat(
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class TrajectoryContacts(Result):
+class TrajectoryContacts(BodyIds, Result):
     """Every contact along trajectories, ordered by (step, body_a, body_b, fraction, kind, features).
 
     Step k leads from frame k to frame k + 1.  Bodies 0 to n - 1 are the moving ones, n and up the static
@@ -104,7 +105,7 @@ class TrajectoryContacts(Result):
         The first step covered: 0, unless the object is one batch of a stream.
     info : dict
         As in `Contacts`; ``timings`` are summed over the batches. ``gap_steps``, if present: how many of the
-        numbers in `step_pairs` are not steps.
+        numbers in `step_pairs` are not steps. ``ids``, if present: what the recording calls each moving body.
     part_a, part_b : (c,) int32 or None
         As in `Contacts`.
     """
@@ -284,7 +285,7 @@ class TrajectoryContacts(Result):
             i = int(np.argmin(self.time))
             lines.append(
                 f"  earliest  t = {self.time[i]:.9g} in step {self.step[i]}, "
-                f"bodies {self.body_a[i]} and {self.body_b[i]}"
+                f"bodies {self.id_a[i]} and {self.id_b[i]}"
             )
         if len(self.skipped):
             reason = self.skipped["reason"]

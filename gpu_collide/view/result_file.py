@@ -216,6 +216,8 @@ class _Writer:
                     "meshes": [self.mesh(mesh) for mesh in value.meshes],
                     "shape": None if value.shape is None else self.array(value.shape),
                     "static": None if value.static is None else self.bodies(value.static),
+                    "there": self.array(value.there()),
+                    **value._ids_in_info,
                 }
             }
         return {"array": self.array(value)}
@@ -300,6 +302,10 @@ class _Reader:
             "time": self.array(of["time"]), "position": poses.position, "quat_wxyz": poses.quat_wxyz,
             "race_lengths": self.array(of["race_lengths"]),
         }  # fmt: skip
+        if "there" in of:  # files of earlier versions have neither
+            arrays["valid"] = self.array(of["there"])
+        if "ids" in of:
+            arrays["id"] = of["ids"]
         return Recording.from_arrays(
             arrays,
             meshes=[self.mesh(k) for k in of["meshes"]],

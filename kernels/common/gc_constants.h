@@ -331,6 +331,25 @@
 #define GC_NEAR_WHOLE 131072
 /* near faces: with more pairs than so many nodes of a few faces go down to single ones */
 #define GC_NEAR_FINE 256
+/* clearance: boxes of nodes are widened by this, in radii of the body: they are float32 */
+#define GC_CLEAR_NODE GC_R(4e-7)
+/* clearance: what a bound may lie below a distance at least, and what is touch at least, in roundings of size and way
+ * (GC_OVERLAP_ROUNDING) */
+#define GC_CLEAR_MARGIN GC_R(4.0)
+/* clearance: boxes so many times as far apart as they are large have one direction between them, along which a span of time costs what it
+ * does; of others how far B goes counts */
+#define GC_CLEAR_APART GC_R(3.0)
+/* clearance: features are followed through so many halvings of a span, and nodes down to spans of so much of a step */
+#define GC_CLEAR_LEVELS 44
+#define GC_CLEAR_SPAN GC_R(1e-12)
+/* clearance: levels of a tree of faces; and spans and nodes that are put aside, of which each division puts one: both heights, the halvings of a
+ * step down to GC_CLEAR_SPAN, and one */
+#define GC_CLEAR_HEIGHT 27
+#define GC_CLEAR_STACK 96
+/* clearance: features and nodes of a pair that are looked at; with more the pair is UNRESOLVED (a second or ten) */
+#define GC_CLEAR_LOOKS 16777216
+/* clearance: steps by which the moment is refined that the search found */
+#define GC_CLEAR_STEPS 64
 /* caps; reaching one sets UNRESOLVED for the pair, never drops in silence */
 #define GC_MAX_NEWTON 80
 /* pieces of the motions of two bodies, where culling takes a screw for each: how far both turn in one, radians; how far B may be off

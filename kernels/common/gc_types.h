@@ -10,10 +10,14 @@
 #define GC_FV 0
 #define GC_VF 1
 #define GC_EE 2
-/* at a distance alone: where bodies touch these are one of the above */
-#define GC_EV 3 /* an edge of A and a vertex of B */
+
+/* nearest features, and contacts at a distance, beside those that meet: an edge of A and a vertex of B, the reverse, two vertices; none; in the search: an edge
+ * that goes through a face */
+#define GC_EV 3
 #define GC_VE 4
 #define GC_VV 5
+#define GC_NO_PLACE (-1)
+#define GC_CLEAR_CROSSED (-2)
 
 #define GC_STATUS_MISS 0
 #define GC_STATUS_HIT 1
@@ -208,7 +212,7 @@ GC_RECORD(GC_INSET)
     ONE(X, pad)    /* how far B may be off this screw, for one that stands for a piece of a motion; 0: it is the motion */ \
     ONE(X, slip)   /* the same of the velocity at a place */ \
     ONE(X, tilt)   /* and of directions, radians */ \
-    ONE(X, pieces) /* 0; else the record is no screw, but a GC_BODIES of a motion that is cut into so many pieces */ \
+    ONE(X, pieces) /* 0; above: no screw, but a GC_BODIES, cut into so many; below: too long a motion, and not this one */ \
     ONE(X, distance) /* 0 */
 GC_RECORD(GC_SCREW)
 typedef struct {

@@ -24,6 +24,12 @@
 #define GC_BVH_FAR GC_R(1e308)
 #endif
 
+/* a node as one number: its level above, its place in the level below */
+#define GC_NODE_BITS 26
+GC_FN int gc_node_level(int node) { return node >> GC_NODE_BITS; }
+GC_FN int gc_node_place(int node) { return node & ((1 << GC_NODE_BITS) - 1); }
+GC_FN int gc_node_of(int level, int place) { return level << GC_NODE_BITS | place; }
+
 /* ---- bodies: what b01 writes, b03 gathers and b04 asks ---- */
 
 /* what b01 needs of a mesh, user units: reals */

@@ -23,11 +23,16 @@ from tests.support import seeds
 SAME = ("one_still", "translating", "common_axis")
 
 
-def of_family(name, pairs, seed, backend, every, batch=5000, motion="body"):
-    """Verdicts of first contacts of `pairs` pairs, of all contacts of `every` of them."""
+def of_family(name, pairs, seed, backend, every, batch=2000, motion="body", seconds=np.inf):
+    """Verdicts of first contacts of `pairs` pairs, of all contacts of `every` of them; no new batch after
+    `seconds` of processor time."""
     first, all_ = Verdict(), Verdict()
+    until = time.process_time() + seconds
     for begin in range(0, pairs, batch):
+        if time.process_time() > until:
+            break
         n = min(batch, pairs - begin)
+        first.before = all_.before = begin
         scene = FAMILIES[name]([seed, begin], n)
         overlap, toi, told = answer(run(scene, motion=motion, contacts="first", backend=backend))
         judge_first(scene, overlap, toi, told, first)
@@ -126,6 +131,7 @@ def scenes_table(scenes, seed, backend):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--pairs", type=int, default=10000)
+    p.add_argument("--seconds", type=float, default=np.inf, help="processor time for a family, about")
     p.add_argument("--all", type=int, default=1000, help="pairs of which all contacts are judged")
     p.add_argument("--family", nargs="*", choices=sorted(FAMILIES), default=list(FAMILIES))
     p.add_argument("--backend", default="cpu")
@@ -139,7 +145,7 @@ def main():
     faults = 0
     for name in a.family if a.pairs else ():
         began = time.process_time()
-        first, all_ = of_family(name, a.pairs, a.seed, a.backend, a.all)
+        first, all_ = of_family(name, a.pairs, a.seed, a.backend, a.all, seconds=a.seconds)
         print(f"{name}  ({time.process_time() - began:.0f} s)")
         tell("first contacts", first)
         tell("all contacts", all_)

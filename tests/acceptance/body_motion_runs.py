@@ -58,7 +58,8 @@ def answer(found):
     told = {
         k: np.asarray(getattr(found, k)).astype(np.int64) for k in ("pair", "kind", "feature_a", "feature_b")
     }
-    for k in ("time", "position", "normal", "normal_speed", "properness", "local_a", "local_b"):
+    names = "time position normal normal_speed properness local_a local_b sustained time_end"
+    for k in names.split():
         told[k] = np.asarray(getattr(found, k))
     return overlap, np.asarray(found.toi), told
 

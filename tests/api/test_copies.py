@@ -33,13 +33,15 @@ def public():
     frames = gc.Poses.from_quat_wxyz(
         [[[0, 0, 0], [4, 0, 0]], [[0, 0, 0], [0.5, 0, 0]]], [[[1.0, 0, 0, 0]] * 2] * 2
     )
+    rest = bodies.moved(START, START)
     contacts = gc.collide(bodies, report=True)
     recording = {"time": [0.0, 1.0], "position": frames.position, "quat_wxyz": frames.quat_wxyz}
     return [
         BOX, START, bodies, contacts, contacts.report, gc.devices(), gc.Status.HIT, gc.Kind.EE,
         gc.collide_trajectories(BOX, None, frames, [0, 1]), gc.baselines.bisection(bodies, [[0, 1]]),
-        gc.pluecker.translate([[4.0, 0, 0]], bodies, [-9, 0, 0]),
-        gc.pluecker.contacts([[0.5, 0, 0]], bodies, 1),
+        gc.clearance(bodies, [[0, 1]]),
+        gc.pluecker.translate([[4.0, 0, 0]], rest, [-9, 0, 0]),
+        gc.pluecker.contacts([[0.5, 0, 0]], rest, 1),
         gc.Recording.from_arrays(recording, meshes=BOX), gc.BroadPhase(3),
         gc.Scene(BOX, None, START, END),
     ]  # fmt: skip

@@ -18,13 +18,14 @@ from tests.api.test_recordings import BOX, same_poses, same_result, three_bodies
 FRAME, BODY = np.arange(27) // 3, np.arange(27) % 3
 
 
-def compared(path, three_bodies, frames=None, position=None, lengths=None):  # noqa: F811
+def compared(path, three_bodies, frames=None, position=None, lengths=None, valid=None):  # noqa: F811
     """The recording in a file, of which all is compared with that of arrays."""
     recording = gc.load_recording(path, meshes=BOX)
     chosen = slice(None) if frames is None else frames
     arrays = {name: values[chosen] for name, values in three_bodies.items()}
     if position is not None:
         arrays["position"] = position[chosen]
+    arrays |= {} if valid is None else {"valid": valid}
     arrays |= {} if lengths is None else {"race_lengths": lengths}
     expected = gc.Recording.from_arrays(arrays, meshes=BOX)
     np.testing.assert_array_equal(recording.times, expected.times)
@@ -46,10 +47,13 @@ def test_ids_are_looked_up_not_counted(three_bodies, tmp_path, ordered):  # noqa
     assert set(recording.ids[found.body_a]) | set(recording.ids[found.body_b]) <= {1000, 1007, 1014}
 
 
-def test_ids_of_any_integers(three_bodies, tmp_path):  # noqa: F811
-    for ids in ([-5, 0, 2**61], [3, 4, 5], [-(2**62), -1, 2**62]):
+def test_ids_of_any_integers_and_texts(three_bodies, tmp_path):  # noqa: F811
+    for ids in ([-5, 0, 2**61], [3, 4, 5], [-(2**62), -1, 2**62], ["bus", "car 7", "ego"]):
         path = write_parquet(tmp_path / "r.parquet", three_bodies, body=np.array(ids)[BODY])
-        assert compared(path, three_bodies)[0].ids.tolist() == ids
+        recording, found = compared(path, three_bodies)
+        assert recording.ids.tolist() == ids
+        assert found.id_a.tolist() == [ids[k] for k in found.body_a]
+        assert found.encounters().id_b.dtype == found.to_pandas()["id_b"].to_numpy().dtype or ids[0] == "bus"
 
 
 def test_frames_may_begin_anywhere_and_have_any_step(three_bodies, tmp_path):  # noqa: F811
@@ -78,11 +82,13 @@ def test_numbers_in_uneven_steps_are_only_numbers(three_bodies, tmp_path):  # no
 
 
 def test_a_body_without_a_row_is_absent_whatever_its_number(three_bodies, tmp_path):  # noqa: F811
-    position = three_bodies["position"].copy()
+    position, there = three_bodies["position"].copy(), np.ones((9, 3), bool)
     position[3, 1] = position[8, 0] = np.nan
+    there[3, 1] = there[8, 0] = False
     path = write_parquet(tmp_path / "r.parquet", three_bodies, {(3, 1), (8, 0)}, body=[11, 5000, 5001] * 9)
-    _, found = compared(path, three_bodies, position=position)
-    assert found.skipped["body"].tolist() == [1, 1, 0]
+    recording, found = compared(path, three_bodies, position=position, valid=there)
+    assert len(found.skipped) == 0 and len(found)
+    np.testing.assert_array_equal(recording.there(), there)
 
 
 def test_numbers_without_a_value_are_no_pose(three_bodies, tmp_path):  # noqa: F811
@@ -90,7 +96,9 @@ def test_numbers_without_a_value_are_no_pose(three_bodies, tmp_path):  # noqa: F
     x[10] = None
     position = three_bodies["position"].copy()
     position[3, 1] = np.nan
-    compared(write_parquet(tmp_path / "r.parquet", three_bodies, x=x), three_bodies, position=position)
+    path = write_parquet(tmp_path / "r.parquet", three_bodies, x=x)
+    _, found = compared(path, three_bodies, position=position)
+    assert found.skipped["body"].tolist() == [1, 1]
 
 
 @given(
@@ -111,7 +119,7 @@ def test_blocks_of_any_size_from_any_file(
     }
     missing = {(f, b) for f in range(9) for b in range(3) if rng.uniform() < 0.4} - {(0, 0), (0, 1), (0, 2)}
     monkeypatch.setattr(parquet, "_PIECE_ROWS", piece)
-    monkeypatch.setattr(parquet, "_UNORDERED_POSES", 3 * pending)
+    monkeypatch.setattr("gpu_collide.recordings.rows._UNORDERED_POSES", 3 * pending)
     monkeypatch.setattr("gpu_collide.recordings.numbered._PENDING", pending)
 
     class Order:

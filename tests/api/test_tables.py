@@ -56,6 +56,7 @@ def others():
         gc.sweep.spheres([[0, 0, 3], [90, 0, 3]], [[1, 0, -4]] * 2, 0.25, floor, **sweep),
         gc.sweep.spheres([[0, 0, 3], [90, 0, 3]], [[1, 0, -4]] * 2, 0.25, floor, hits="all", **sweep),
         gc.sweep.slide(floor, [[0, 0, 1.1]], [0.3, 0.3, 0.6], [0.1, 0, 0], gravity=[0, 0, -0.2], **sweep),
+        gc.clearance(gc.Bodies([box, box], [0, 1], *[starts] * 2), still_pairs=True, backend="cpu"),
         gc.sweep.planes(floor, [[0, 0, 1.1]], [0.3, 0.3, 0.6], reach=0.1, **sweep),
     ]
 

@@ -140,7 +140,7 @@ def object_that_is_no_mesh(folder, monkeypatch):
 # -- poses
 
 
-@turn("Poses.from_quat_xyzw(position, Rotation.from_euler")
+@turn("Poses.from_euler takes three angles")
 def euler_angles_for_quaternions(folder, monkeypatch):
     gc.Poses.from_quat_wxyz(np.zeros((2, 3)), np.zeros((2, 3)))
 

@@ -140,7 +140,7 @@ def mesh_for_a_world(folder, monkeypatch):
 def world_that_moves(folder, monkeypatch):
     bodies = two()
     with gc.Scene(box(), None, bodies.start, bodies.end, backend="cpu") as world:
-        gc.pluecker.translate(bodies, world, [0, 0, 1])
+        gc.pluecker.contacts(bodies, world)
 
 
 # -- results, recordings and files
@@ -168,9 +168,9 @@ def track_without_a_recording(folder, monkeypatch):
     view.plot_track(two(), gc.collide(two(), [[0, 1]], backend="cpu"))
 
 
-@turn("Recording.from_arrays takes the arrays of any other file")
-def recording_as_csv(folder, monkeypatch):
-    gc.load_recording(folder / "drive.csv")
+@turn("Recording.from_arrays and from_table take what any other file has")
+def recording_as_mat(folder, monkeypatch):
+    gc.load_recording(folder / "drive.mat")
 
 
 @turn("read it by TrajectoryContacts.load")

@@ -61,6 +61,13 @@ def test_beside_fcl(capsys):
     assert "ratio" in said and "tori" in said
 
 
+def test_casts_of_bodies_that_turn(capsys):
+    pytest.importorskip("fcl", reason="python-fcl is not installed")
+    assert bench("casts", "--quick", "--backend", "cpu") == 0
+    said = capsys.readouterr().out
+    assert "relative" in said and "fcl" in said and "invented" in said
+
+
 def test_beside_poses_in_warp(capsys):
     pytest.importorskip("warp", reason="Warp is not installed")
     assert bench("sampled") == 0

@@ -143,7 +143,7 @@ def test_meshes_from_files(arrays, tmp_path, capsys):
     "words, text",
     [
         (["none.npz"], "no recording 'none.npz'"),
-        (["none.csv"], "expected a name ending in .npz, .zarr, .parquet"),
+        (["none.txt"], "expected a name ending in .npz, .zarr, .parquet"),
         (["--demo", "-o", "no/such/folder/a.npz"], "no such folder"),
         (["--demo", "--picture", "track.xyz"], "expected a name ending in one of"),
         (["--demo", "--tile", 10**8], "--tile: expected at most 5,208 copies"),

@@ -116,6 +116,7 @@ def sample(size, precisions):
             gc.collide(bodies, backend="cpu", precision=precision, tuning=gc.Tuning(features="near"))
         )
         gc.find_pairs(bodies, backend="cpu", precision=precision)
+        gc.clearance(bodies, max_distance=0.1, backend="cpu", precision=precision)
         contacts += _shared(precision)
         calls += 10
     gc.baselines.bisection(bodies, [[0, 1], [2, 3]], backend="cpu")

@@ -45,8 +45,8 @@ typedef struct {
     vec *vertex, *face_mid, *face_normal, *edge_mid;
     real *vertex_bend, *face_bend, *face_reach, *edge_bend, *edge_reach;
     real radius, speed; /* bounds from the reference point */
-    vec middle;
-    real extent;
+    vec middle;         /* all is within `extent` of it */
+    real extent, middle_bend;
 } Actor;
 
 static inline vec V(real x, real y, real z) { return (vec){x, y, z}; }
@@ -132,7 +132,7 @@ static inline State state_at(const Motion *m, real t)
 {
     State s;
     vec ke = cross(m->k, m->e);
-    real c = cosl(m->a * t), n = sinl(m->a * t), half = sinl(m->a * t / 2);
+    real half = sinl(m->a * t / 2), n = 2 * half * cosl(m->a * t / 2), c = 1 - 2 * half * half;
     real along = m->a > 0 ? n / m->a : t, aside = m->a > 0 ? 2 * half * half / m->a : 0;
     s.p = add(add(m->p0, mul(t, m->w)), add(mul(along, m->e), mul(aside, ke)));
     s.turning = add(mul(c, m->e), mul(n, ke));
@@ -201,6 +201,7 @@ static inline Actor actor_of(const Mesh *mesh, const Body *b, vec origin)
     }
     for (int i = 0; i < nv; i++) a.middle = add(a.middle, mul((real)1 / nv, a.vertex[i]));
     for (int i = 0; i < nv; i++) a.extent = fmaxl(a.extent, len(sub(a.vertex[i], a.middle)));
+    a.middle_bend = bend_of(&s, a.middle);
     a.speed = len(a.motion.w) + len(a.motion.e) + a.motion.a * a.radius;
     return a;
 }
@@ -209,6 +210,17 @@ static inline void drop_actor(Actor *a)
 {
     free(a->vertex);
     free(a->vertex_bend);
+}
+
+/* A feature of any kind by its number: vertices, then faces, then edges. */
+static inline int features_of(const Actor *a) { return a->mesh->vertices + a->mesh->faces + a->mesh->edges; }
+
+static inline vec feature_of(const Actor *a, int i, real *reach, real *bend)
+{
+    int nv = a->mesh->vertices, nf = a->mesh->faces, f = i - nv, e = f - nf;
+    *reach = f < 0 ? 0 : e < 0 ? a->face_reach[f] : a->edge_reach[e];
+    *bend = f < 0 ? a->vertex_bend[i] : e < 0 ? a->face_bend[f] : a->edge_bend[e];
+    return f < 0 ? a->vertex[i] : e < 0 ? a->face_mid[f] : a->edge_mid[e];
 }
 
 /* Least signed distance of x, in the face's plane, from its sides; positive inside. Local coordinates. */

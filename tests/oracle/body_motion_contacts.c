@@ -1,6 +1,7 @@
 /* All contacts of two bodies by brute force: every pair of features, the times at which its signed distance vanishes, isolated by
    bounds on speed and acceleration alone, and for each how far every decision (inside, facing, properness) is from its border. */
 #include "body_motion.h"
+#include "body_motion_sides.h"
 #include <string.h>
 
 enum { ROOT, DOUBLE, LASTING, LOST };
@@ -23,7 +24,7 @@ typedef struct {
     long count, room;
     long pieces, most;
     State *known; /* of A and B at the middles of pieces of the first levels */
-    unsigned char *there;
+    unsigned char *there, *apart[2];
 } Search;
 
 enum { KNOWN_LEVELS = 10, KNOWN = 1 << KNOWN_LEVELS };
@@ -82,57 +83,46 @@ static Value value(const Search *s, real t, real arm)
     return value_of(s, &sa, &sb, arm);
 }
 
-/* The same at the middle of a piece, by its number: 1 is all, 2 and 3 its halves. */
-static Value value_in(const Search *s, unsigned piece, real t, real arm)
+/* States at the middle of a piece, by its number: 1 is all, 2 and 3 its halves. */
+static const State *known_in(const Search *s, unsigned piece, real t)
 {
-    if (piece >= KNOWN) return value(s, t, arm);
     State *known = s->known + 2 * piece;
     if (!s->there[piece]) {
         known[0] = state_at(&s->a->motion, t);
         known[1] = state_at(&s->b->motion, t);
         s->there[piece] = 1;
     }
+    return known;
+}
+
+static Value value_in(const Search *s, unsigned piece, real t, real arm)
+{
+    if (piece >= KNOWN) return value(s, t, arm);
+    const State *known = known_in(s, piece, t);
     return value_of(s, known, known + 1, arm);
 }
 
-static real facing_of(const Actor *x, const State *s, const int *faces, int n, vec flow, real sign)
+/* Are balls around a feature and around the whole other body apart during a piece? Told once for each feature. */
+static int one_apart(const Search *s, int side, int feature, unsigned piece, real t, real arm)
 {
-    real best = -1e300L;
-    for (int i = 0; i < n; i++) {
-        real pace = sign * dot(turned(s->r, x->face_normal[faces[i]]), flow);
-        if (x->mesh->two_sided) pace = fabsl(pace);
-        if (pace > best) best = pace;
+    unsigned char *told = s->apart[side] + (long)feature * KNOWN + piece;
+    if (!*told) {
+        const Actor *x = side ? s->b : s->a, *y = side ? s->a : s->b;
+        const State *known = known_in(s, piece, t), *sx = known + side, *sy = known + 1 - side;
+        real reach, bend;
+        vec px = placed(sx, feature_of(x, feature, &reach, &bend)), py = placed(sy, y->middle);
+        real pace = len(sub(velocity(sy, py), velocity(sx, px))) + (bend + y->middle_bend) * arm;
+        *told = 1 + (len(sub(py, px)) - pace * arm > reach + y->extent + 1e-9L * s->size);
     }
-    return best;
+    return *told == 2;
 }
 
-/* In the face, away from the edge, at right angles to it. */
-static vec aside(const Actor *x, const State *s, int face, int edge)
+static int balls_apart(const Search *s, unsigned piece, real t, real arm)
 {
-    const int *e = x->mesh->edge + 2 * edge;
-    vec n = x->face_normal[face], u = unit(sub(x->vertex[e[1]], x->vertex[e[0]])), q = cross(n, u);
-    if (dot(q, sub(x->face_mid[face], x->vertex[e[0]])) < 0) q = mul(-1, q);
-    return turned(s->r, q);
-}
-
-static real side_terms(const Actor *x, const State *s, int edge, vec n)
-{
-    real least = 1e300L;
-    for (int i = x->mesh->edge_face_start[edge]; i < x->mesh->edge_face_start[edge + 1]; i++) {
-        real d = dot(n, aside(x, s, x->mesh->edge_face[i], edge));
-        if (d < least) least = d;
-    }
-    return least;
-}
-
-static real leaving(const Actor *x, const State *s, int vertex, vec n)
-{
-    real least = 1e300L;
-    for (int i = x->mesh->vertex_other_start[vertex]; i < x->mesh->vertex_other_start[vertex + 1]; i++) {
-        real d = dot(n, turned(s->r, unit(sub(x->vertex[x->mesh->vertex_other[i]], x->vertex[vertex]))));
-        if (d < least) least = d;
-    }
-    return least;
+    int nva = s->a->mesh->vertices, nvb = s->b->mesh->vertices;
+    int fa = s->kind == 0 ? nva + s->fa : s->kind == 1 ? s->fa : nva + s->a->mesh->faces + s->fa;
+    int fb = s->kind == 0 ? s->fb : s->kind == 1 ? nvb + s->fb : nvb + s->b->mesh->faces + s->fb;
+    return piece < KNOWN && (one_apart(s, 0, fa, piece, t, arm) || one_apart(s, 1, fb, piece, t, arm));
 }
 
 /* Where the features meet at a time, if they do: how far inside both, the place, the normal up to its sign. */
@@ -290,17 +280,19 @@ static void lasting(Search *s)
         real t = i < 0 ? 0 : i == SAMPLES ? 1 : (i + 0.5L) / SAMPLES, inside;
         if (i < 0 || i == SAMPLES) {
             inside = inside_at(s, t);
+        } else if (balls_apart(s, SAMPLES + i, t, (0.5L + 1e-9L) / SAMPLES)) {
+            inside = -1e300L;
         } else {
             vec x, n;
             real sine;
-            value_in(s, SAMPLES + i, t, 0);
-            inside = meeting(s, s->known + 2 * (SAMPLES + i), s->known + 2 * (SAMPLES + i) + 1, &x, &n, &sine);
+            const State *known = known_in(s, SAMPLES + i, t);
+            inside = meeting(s, known, known + 1, &x, &n, &sine);
             if (sine < 1e-9L) inside = -1e300L;
         }
         int in = inside >= 0;
         if (i >= 0 && in != (began >= 0)) {
             real lo = last, hi = t;
-            for (int k = 0; k < 60; k++) {
+            for (int k = 0; k < 40; k++) { /* to 1e-14 of the step */
                 real mid = (lo + hi) / 2;
                 if ((inside_at(s, mid) >= 0) == (began >= 0)) lo = mid;
                 else hi = mid;
@@ -325,6 +317,7 @@ static void search(Search *s, real lo, real hi, int level, unsigned piece)
         if (s->pieces == s->most + 1) found(s, mid, LOST, 0);
         return;
     }
+    if (balls_apart(s, piece, mid, arm)) return;
     Value v = value_in(s, piece, mid, arm);
     if (v.apart - v.fast * arm > reach_of(s) + 1e-9L * s->size) return;
     if (fabsl(v.f) > fabsl(v.slope) * arm + v.bend * arm * arm / 2 + 1e-18L * s->size) return;
@@ -372,11 +365,14 @@ long all_contacts(const Mesh *meshes, const Body *bodies, const int *pairs, int 
         s.size = a.radius > b.radius ? a.radius : b.radius;
         s.speed = a.speed + b.speed;
         memset(s.there, 0, KNOWN);
+        s.apart[0] = calloc(features_of(&a) + features_of(&b), KNOWN);
+        s.apart[1] = s.apart[0] + (long)features_of(&a) * KNOWN;
         for (s.kind = 0; s.kind < 3; s.kind++) {
             int na = s.kind == 0 ? a.mesh->faces : s.kind == 1 ? a.mesh->vertices : a.mesh->edges;
             int nb = s.kind == 0 ? b.mesh->vertices : s.kind == 1 ? b.mesh->faces : b.mesh->edges;
             for (s.fa = 0; s.fa < na; s.fa++)
                 for (s.fb = 0; s.fb < nb; s.fb++) {
+                    if (balls_apart(&s, 1, 0.5L, 0.5L + 1e-9L)) continue;
                     Value v = value_in(&s, 1, 0.5L, 0.5L + 1e-9L);
                     if (v.apart - v.fast * (0.5L + 1e-9L) > reach_of(&s) + 1e-9L * s.size) continue;
                     s.pieces = 0;
@@ -384,6 +380,7 @@ long all_contacts(const Mesh *meshes, const Body *bodies, const int *pairs, int 
                     else search(&s, -1e-9L, 1 + 1e-9L, 0, 1);
                 }
         }
+        free(s.apart[0]);
         drop_actor(&a);
         drop_actor(&b);
     }

@@ -2,6 +2,7 @@
    meet, from its distance, its speed along that distance and bounds on the accelerations; the pair whose time is the earliest is
    looked at again, until one touches. No facing, no properness, no sampling: what touches first is known but for grazes. */
 #include "body_motion.h"
+#include "body_motion_nearest.h"
 
 enum { MISSES, TOUCHES, OVERLAPS, GRAZES, TOUCHES_AT_START, GIVEN_UP };
 
@@ -16,50 +17,6 @@ typedef struct {
     real gap, margin, next;
     vec normal, at; /* from A to B */
 } Near;
-
-static real clamp(real x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
-
-/* Nearest points of two segments; margin: how far the nearest points are from the nearer ends. */
-static real between(vec a0, vec a1, vec b0, vec b1, vec *pa, vec *pb, real *margin)
-{
-    vec u = sub(a1, a0), v = sub(b1, b0), w = sub(a0, b0);
-    real a = dot(u, u), b = dot(u, v), c = dot(v, v), d = dot(u, w), e = dot(v, w), det = a * c - b * b;
-    real s = det > 1e-24L * a * c ? clamp((b * e - c * d) / det) : 0;
-    real t = (b * s + e) / c;
-    if (t < 0 || t > 1) {
-        t = clamp(t);
-        s = clamp((b * t - d) / a);
-    }
-    *pa = add(a0, mul(s, u));
-    *pb = add(b0, mul(t, v));
-    real best = len(sub(*pa, *pb));
-    if (det < 1e-10L * a * c) {
-        vec ends[4] = {a0, a1, b0, b1};
-        for (int i = 0; i < 4; i++) {
-            vec x = i < 2 ? add(b0, mul(clamp(dot(v, sub(ends[i], b0)) / c), v))
-                          : add(a0, mul(clamp(dot(u, sub(ends[i], a0)) / a), u));
-            real g = len(sub(x, ends[i]));
-            if (g < best) {
-                best = g;
-                *pa = i < 2 ? ends[i] : x;
-                *pb = i < 2 ? x : ends[i];
-            }
-        }
-        *margin = 0;
-        return best;
-    }
-    real ma = (s < 0.5L ? s : 1 - s) * sqrtl(a), mb = (t < 0.5L ? t : 1 - t) * sqrtl(c);
-    *margin = ma < mb ? ma : mb;
-    return best;
-}
-
-/* Time from now before which c + s t - m t^2 / 2 stays positive. */
-static real no_sooner(real c, real s, real m)
-{
-    if (m <= 0) return s < 0 ? c / -s : 1e30L;
-    real root = sqrtl(s * s + 2 * m * c);
-    return s < 0 ? 2 * c / (root - s) : (s + root) / m;
-}
 
 typedef struct {
     const Actor *a, *b;
@@ -182,13 +139,52 @@ static Near look(const Pair *p, int id, const State *sa, const State *sb)
     return out;
 }
 
-/* The deepest that an edge of one goes through a face of the other: past the plane at both ends, and within the sides. */
+/* A feature of A against a ball around all of B: 0 if they are too near each other for balls. */
+static int look_at_all(const Pair *p, int feature, const State *sa, const State *sb, Near *out)
+{
+    real reach, bend;
+    vec xa = placed(sa, feature_of(p->a, feature, &reach, &bend)), xb = placed(sb, p->b->middle), y = sub(xb, xa);
+    real apart = len(y);
+    reach += p->b->extent;
+    out->gap = apart - reach;
+    if (out->gap < 0.1L * reach + 1e-3L * p->size) return 0;
+    vec pace = sub(velocity(sb, xb), velocity(sa, xa));
+    out->next = no_sooner(out->gap, dot(pace, mul(1 / apart, y)), bend + p->b->middle_bend);
+    return 1;
+}
+
+/* Pairs of a feature of A with all of B that it can meet: how many from which. */
+static int with_all(const Pair *p, int feature, int *from)
+{
+    const Mesh *a = p->a->mesh, *b = p->b->mesh;
+    int face = feature - a->vertices, edge = face - a->faces;
+    *from = face < 0 ? p->fv + feature * b->faces : edge < 0 ? face * b->vertices : p->fv + p->vf + edge * b->edges;
+    return face < 0 ? b->faces : edge < 0 ? b->vertices : b->edges;
+}
+
+/* How far the line through x0 and x1 passes from the lines of a face's sides: so far edges are moved to part them. */
+static real passes(const Actor *f, int face, vec x0, vec x1)
+{
+    const int *c = f->mesh->loop + f->mesh->face_start[face];
+    int n = f->mesh->face_start[face + 1] - f->mesh->face_start[face];
+    real least = 1e300L;
+    for (int i = 0; i < n; i++) {
+        vec p = f->vertex[c[i]], across = cross(sub(f->vertex[c[(i + 1) % n]], p), sub(x1, x0));
+        real d = fabsl(dot(unit(across), sub(x0, p)));
+        if (len(across) > 0 && d < least) least = d;
+    }
+    return least;
+}
+
+/* The deepest that an edge of one goes through a face of the other: past the plane at both ends, within the sides, and past the
+   edges there. */
 static real cut(const Actor *e, const State *se, const Actor *f, const State *sf)
 {
     real deepest = 0;
     for (int i = 0; i < e->mesh->edges; i++) {
         vec x0 = back(sf, placed(se, e->vertex[e->mesh->edge[2 * i]]));
         vec x1 = back(sf, placed(se, e->vertex[e->mesh->edge[2 * i + 1]]));
+        if (len(sub(mul(0.5L, add(x0, x1)), f->middle)) > 1.000001L * (e->edge_reach[i] + f->extent)) continue;
         for (int j = 0; j < f->mesh->faces; j++) {
             vec n = f->face_normal[j], mid = f->face_mid[j];
             real h0 = dot(n, sub(x0, mid)), h1 = dot(n, sub(x1, mid));
@@ -197,6 +193,7 @@ static real cut(const Actor *e, const State *se, const Actor *f, const State *sf
             if (depth <= deepest) continue;
             real within = within_face(f, j, add(x0, mul(h0 / (h0 - h1), sub(x1, x0))));
             if (within < depth) depth = within;
+            if (depth > deepest) depth = fminl(depth, passes(f, j, x0, x1));
             if (depth > deepest) deepest = depth;
         }
     }
@@ -238,23 +235,10 @@ static int both_hold(const Pair *p, real t, vec on_a, real far)
             x[k] = far * ((real)(seed >> 33) / 1073741824.0L - 1);
         }
         vec at = add(on_a, V(x[0], x[1], x[2]));
+        if (len(sub(back(&sb, placed(&sa, at)), p->b->middle)) > p->b->extent) continue;
         if (winds(p->a, at) && winds(p->b, back(&sb, placed(&sa, at)))) return 1;
     }
     return 0;
-}
-
-static void sift(const real *key, int *heap, int n, int i)
-{
-    for (;;) {
-        int least = i, l = 2 * i + 1, r = l + 1;
-        if (l < n && key[heap[l]] < key[heap[least]]) least = l;
-        if (r < n && key[heap[r]] < key[heap[least]]) least = r;
-        if (least == i) return;
-        int x = heap[i];
-        heap[i] = heap[least];
-        heap[least] = x;
-        i = least;
-    }
 }
 
 static void first_of(const Pair *p, First *out, int most)
@@ -271,17 +255,22 @@ static void first_of(const Pair *p, First *out, int most)
         out->status = OVERLAPS;
         return;
     }
-    int n = p->fv + p->vf + p->ee;
-    real *key = malloc(sizeof(real) * n);
-    int *heap = malloc(sizeof(int) * n);
+    int n = p->fv + p->vf + p->ee, features = features_of(a), waiting = 0, from;
+    real *key = malloc(sizeof(real) * (n + features));
+    int *heap = malloc(sizeof(int) * (n + features)); /* pairs, then features of A that are still far from all of B */
     out->least = INFINITY;
-    for (int i = 0; i < n; i++) {
-        Near near = look(p, i, &sa, &sb);
-        heap[i] = i;
-        key[i] = near.next;
-        if (near.gap < out->least) out->least = (double)near.gap;
+    for (int f = 0; f < features; f++) {
+        Near near;
+        int far = look_at_all(p, f, &sa, &sb, &near), many = far ? 1 : with_all(p, f, &from);
+        for (int i = 0; i < many; i++) {
+            int id = far ? n + f : from + i;
+            if (!far) near = look(p, id, &sa, &sb);
+            key[id] = near.next;
+            heap[waiting++] = id;
+            if (near.gap < out->least) out->least = (double)near.gap;
+            out->looks++;
+        }
     }
-    out->looks = n;
     if (out->least <= 1e-9L * p->size || out->depth > 0) {
         /* faces in one plane cut nothing, however deep */
         out->inside = a->mesh->closed && b->mesh->closed && both_hold(p, 0, a->middle, a->extent);
@@ -292,9 +281,9 @@ static void first_of(const Pair *p, First *out, int most)
         out->status = OVERLAPS;
         out->inside = 1;
     } else {
-        for (int i = n / 2; i >= 0; i--) sift(key, heap, n, i);
+        for (int i = waiting / 2; i >= 0; i--) sift(key, heap, waiting, i);
         out->status = GIVEN_UP;
-        while (out->looks++ < most + n) {
+        while (out->looks++ < most + 2 * n) {
             int id = heap[0];
             real t = key[id];
             out->time = (double)t;
@@ -305,6 +294,22 @@ static void first_of(const Pair *p, First *out, int most)
             }
             sa = state_at(&a->motion, t);
             sb = state_at(&b->motion, t);
+            if (id >= n) {
+                Near near;
+                int far = look_at_all(p, id - n, &sa, &sb, &near), many = far ? 1 : with_all(p, id - n, &from);
+                if (!far) heap[0] = from;
+                for (int i = 0; i < many; i++) {
+                    if (!far) near = look(p, from + i, &sa, &sb);
+                    key[far ? id : from + i] = t + (far || near.gap > enough ? near.next : 0);
+                    if (i == 0) sift(key, heap, waiting, 0);
+                    else {
+                        heap[waiting++] = from + i;
+                        rise(key, heap, waiting - 1);
+                    }
+                }
+                out->looks += many - 1;
+                continue;
+            }
             Near near = look(p, id, &sa, &sb);
             if (near.gap < out->least) out->least = (double)near.gap;
             if (near.gap <= enough) {
@@ -336,7 +341,7 @@ static void first_of(const Pair *p, First *out, int most)
                 break;
             }
             key[id] = t + near.next;
-            sift(key, heap, n, 0);
+            sift(key, heap, waiting, 0);
         }
     }
     free(key);

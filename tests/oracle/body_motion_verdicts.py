@@ -20,14 +20,16 @@ TAU = 1e-8  # of the step: nearer to its ends a contact may be told or not
 WINDOW = 4e-7  # of the step: as near as the judge knows the time of a touch
 PLACE = 1e-9  # of the size, and of the speed
 STEEP = 3e-5  # of both speeds: what crosses more slowly may be one touch instead of two roots, or none
+AFTER = 1e-6  # of the step: so long after its end a contact that lasted is seen to be over
 REJECTED, UNDECIDED, REQUIRED = -1, 0, 1
 
 
 @dataclass
 class Verdict:
-    """Counts of one batch; `rows` lists some pairs of each kind of fault."""
+    """Counts of batches; `rows` lists some pairs of each kind of fault, counted on from `before`."""
 
     pairs: int = 0
+    before: int = 0
     counts: dict = field(default_factory=dict)
     worst: dict = field(default_factory=dict)
     rows: dict = field(default_factory=dict)
@@ -36,7 +38,7 @@ class Verdict:
         rows = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows)
         self.counts[name] = self.counts.get(name, 0) + len(rows)
         if len(rows):
-            self.rows.setdefault(name, []).extend(rows[:20].tolist())
+            self.rows.setdefault(name, []).extend((rows[:20] + self.before).tolist())
 
     def least(self, name, values):
         if len(values):
@@ -202,6 +204,8 @@ def judge_all(scene, told, verdict=None, min_properness=-0.1):
     _unknown(scene, told, np.flatnonzero(used < REJECTED), v, min_properness)
     if "position" in told:
         _places(scene, told, np.flatnonzero(used == REQUIRED), v)
+    if "time_end" in told:
+        _lasting(scene, told, v)
     return v, found, state
 
 
@@ -227,6 +231,26 @@ def _places(scene, told, rows, v):
         bound = {"normal": 1e-8, "properness": 1e-8}.get(name, PLACE)
         v.note(f"wrong {name}", pair[x > bound])
         v.least(name, x[x <= bound])
+
+
+def _lasting(scene, told, v):
+    """Contacts that last: features stay together and within their borders from `time` to `time_end`, and no
+    longer than that."""
+    rows = np.flatnonzero(told["sustained"])
+    names = [told[k][rows] for k in ("pair", "kind", "feature_a", "feature_b")]
+    begin, end = told["time"][rows], told["time_end"][rows]
+    size = _sizes(scene)[told["pair"][rows]]
+    left = np.zeros(len(rows), bool)
+    v.note("lasting", told["pair"][rows])
+    for t in np.linspace(0, 1, 9):
+        there, distance = bm.described(scene, *names, begin + t * (end - begin))
+        good = there["sine"] > 1e-6
+        left |= good & (there["inside"] < -INSIDE * size)
+        left |= good & (np.abs(distance) > 1e-10 * (size + speeds(scene)[told["pair"][rows]]))
+    v.note("wrong: does not last", told["pair"][rows[left]])
+    for t, over in ((begin - AFTER, begin > AFTER), (end + AFTER, end < 1 - AFTER)):
+        there, _ = bm.described(scene, *names, t)
+        v.note("wrong: lasts longer", told["pair"][rows[over & (there["inside"] > INSIDE * size)]])
 
 
 def _sizes(scene):

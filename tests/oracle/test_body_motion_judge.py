@@ -11,7 +11,7 @@ from tests.oracle.body_motion_families import FAMILIES, bodies_of, paired, wheel
 from tests.oracle.body_motion_verdicts import REQUIRED, judge_all, judge_first, states
 from tests.oracle.scenes_base import IDENTITY, random_axis, turn_quat
 from tests.oracle.shapes import box
-from tests.oracle.solid import Solid
+from tests.oracle.solid import Solid, quat_mul
 
 pytestmark = pytest.mark.skipif(bm.missing() is not None, reason=str(bm.missing()))
 UP = np.array([[0.0, 0, 1]])
@@ -209,3 +209,16 @@ def test_records_have_the_size_that_c_reads():
     first = bm.first_touches(scene)
     assert scene.bodies.dtype == BODY
     assert (first["status"][0], first["time"][0], first["approach"][0]) == (bm.TOUCHES, 0.5, -2.0)
+
+
+@pytest.mark.parametrize("angle", [0.3, 1.0, np.pi / 2])
+def test_edges_are_as_deep_as_they_have_to_be_moved(angle):
+    """Two edges across each other: one goes through a face farther from the other than it is deep."""
+    depth, turned = 1e-6, np.array([np.cos(np.pi / 8), np.sin(np.pi / 8), 0, 0])  # an edge upwards
+    across = quat_mul(np.array([[np.cos(angle / 2), 0, 0, np.sin(angle / 2)]]), turned[None])[0]
+    height = np.sqrt(2) - depth
+    place, quat = np.array([[0, 0, 0], [0, 0, height]]), np.stack((turned, across))
+    b = bodies_of(np.zeros(2, int), place, quat, place, quat)
+    assert bm.cuts(bm.Motions("edges", [box()], b, np.array([[0, 1]])), 0.0)[0] == pytest.approx(
+        depth, rel=1e-9
+    )

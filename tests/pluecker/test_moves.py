@@ -66,8 +66,9 @@ def test_a_scene_and_bodies_are_the_same_world(backend):
         assert same_bits(again, translate(movers, there, way, backend=backend.kind)) == []
         assert scene.nbytes == kept and not np.array_equal(again.fraction, loose.fraction)
         scene.step(world.start)
+        assert not same_bits(translate(movers, scene, way), again) == [], "they move back meanwhile"
         with pytest.raises(ValueError, match="obstacles: expected a Scene at rest, got one that moves"):
-            translate(movers, scene, way)
+            contacts(movers, scene)
         with pytest.raises(ValueError, match="precision: expected nothing with a Scene as world"):
             translate(movers, scene, way, precision="single")
     with pytest.raises(ValueError, match="expected an open Scene"):

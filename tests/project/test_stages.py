@@ -22,6 +22,7 @@ FAMILIES = {
     "pluecker": "p",
     "narrow_phase": "s",
     "sweep": "w",
+    "clearance": "c",
 }
 """Folder of a family (in kernels, reference and tests) to the letter that its stems begin with."""
 ALSO = {"b": "narrow_phase"}

@@ -210,20 +210,19 @@ class KeptTree:
             self.tree = None
 
 
-def fitted(run, bodies, rules, tree=None, placed=None, grown=0.0):
+def fitted(run, bodies, rules, tree=None, placed=None, margin=0.0):
     """The tree over `bodies` under `rules`: `tree`, of an earlier step, with new boxes if it serves; and
-    whether it did. A new one is of bodies `grown` on all sides."""
+    whether it did."""
     if tree is not None and tree.run.same_kernels(run):
         tree.run = run
         if tree.stands_over(bodies, rules):
             return tree, True
         if tree.serves(bodies, rules):
             return tree.refit(bodies, rules, placed), True
-    return BodyTree.build(run, bodies, rules, placed, grown), False
+    return BodyTree.build(run, bodies, rules, placed, margin), False
 
 
-def search(run, bodies, rules, *, everything=False, own=False, tree=None, most=None, placed=None,
-           grown=0.0):  # fmt: skip
+def search(run, bodies, rules, *, everything=False, own=False, tree=None, most=None, placed=None, margin=0.0):
     """Count the pairs of `bodies` that may meet under `rules`.
 
     Parameters
@@ -239,8 +238,8 @@ def search(run, bodies, rules, *, everything=False, own=False, tree=None, most=N
         Stop counting beyond this many pairs; then the result is not `complete`, and has no `blocks`.
     placed : dict, optional
         Buffers that hold the poses already.
-    grown : float
-        Bodies are so much larger on all sides.
+    margin : float
+        Pairs that may come so near count as well; without a `tree`.
 
     Returns
     -------
@@ -248,7 +247,7 @@ def search(run, bodies, rules, *, everything=False, own=False, tree=None, most=N
     """
     run.build("bvh")
     built = time.perf_counter()
-    tree, refitted = fitted(run, bodies, rules, tree, placed, grown)
+    tree, refitted = fitted(run, bodies, rules, tree, placed, margin)
     report = PairReport(
         "off" if everything else "hierarchy", len(bodies), np.flatnonzero(~tree.valid),
         rules.possible(tree.valid, tree.still), refitted=refitted, seconds_build=time.perf_counter() - built,

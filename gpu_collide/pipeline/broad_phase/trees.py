@@ -93,14 +93,16 @@ def tree_constants(precision):
 _mesh_bounds: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
-def mesh_bounds(meshes, grown=0.0):
-    """(meshes, 7) float64: centre, radius, and half the sides of the bounding box of each mesh, `grown` on
-    all sides."""
+def mesh_bounds(meshes, margin=0.0):
+    """(meshes, 7) float64: centre, radius, and half the sides of the bounding box of each mesh, grown by half
+    a margin: what is nearer to each other than that meets then."""
     for mesh in meshes:
         if mesh not in _mesh_bounds:
             half = np.abs(mesh.vertices - mesh.center).max(axis=0)
             _mesh_bounds[mesh] = np.concatenate([mesh.center, [mesh.radius], half])
-    return np.array([_mesh_bounds[mesh] for mesh in meshes]) + np.array([0.0] * 3 + [grown] * 4)
+    bounds = np.array([_mesh_bounds[mesh] for mesh in meshes])
+    bounds[:, 3:] += 0.5 * margin
+    return bounds
 
 
 class BodyTree:
@@ -123,8 +125,8 @@ class BodyTree:
         That the last search found, for the next one.
     """
 
-    def __init__(self, run, rules, grown=0.0):
-        self.run, self.rules, self.grown = run, rules, grown
+    def __init__(self, run, rules):
+        self.run, self.rules = run, rules
         self._bodies, self._buffers, self._ints_of = None, {}, {}
         self._levels, self._levels_of, self.pairs_before = [], None, None
         c = tree_constants(run.precision)
@@ -134,16 +136,16 @@ class BodyTree:
         self.wild = c["GC_BVH_WILD"]
 
     @classmethod
-    def build(cls, run, bodies, rules, placed=None, grown=0.0):
+    def build(cls, run, bodies, rules, placed=None, margin=0.0):
         """Tree over `bodies` under `rules` (of which only the worlds decide the order).
 
-        `placed`, if it is given, are buffers that hold the poses already (see `bind_poses`). Bodies are
-        `grown` by so much on all sides, in these too.
+        `placed`, if it is given, are buffers that hold the poses already (see `bind_poses`). Bodies count as
+        larger by half of `margin`; such a tree is not for another step.
         """
-        tree = cls(run, rules, grown)
+        tree = cls(run, rules)
         tree.look(bodies)
-        tree._sort(bodies, *tree.bound(bodies, placed))
-        tree._bodies = weakref.ref(bodies)
+        tree._sort(bodies, *tree.bound(bodies, placed, margin))
+        tree._bodies = None if margin else weakref.ref(bodies)
         return tree
 
     def stands_over(self, bodies, rules):
@@ -207,7 +209,7 @@ class BodyTree:
             near = position[np.abs(position).max(axis=1, initial=0.0) < self.wild]
             self.shift = np.median(near, axis=0) if len(near) else self.shift
 
-    def bound(self, bodies, placed=None):
+    def bound(self, bodies, placed=None, margin=0.0):
         """Stage b01: bounds and swept boxes of all bodies."""
         run, n = self.run, self.n_bodies
         if placed is None:
@@ -218,7 +220,7 @@ class BodyTree:
                         arrays[name] = np.where(self.valid[:, None], arrays[name] - self.shift, 0.0)
                 placed = {name: run.to_device(arrays[name], run.real) for name in NAMES}
             placed |= {name: run.to_device(arrays[name]) for name in ("shape_in", "valid_in")}
-            placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes, self.grown), run.real)
+            placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes, margin), run.real)
         bounds = self.buffer("bounds", n * self.bound_stride, run.real)
         boxes = self.buffer("boxes", n * 6, run.real)
         run.launch_noted(

@@ -1,4 +1,4 @@
-"""Movers in a still world: how far they may go, what they touch, and that they never go into anything.
+"""Movers among bodies: how far they may go, what they touch, and that they never go into anything.
 
 J. M. P. van Waveren, "Robust continuous collision detection between arbitrary polyhedra using trajectory
 parameterization of polyhedral features".

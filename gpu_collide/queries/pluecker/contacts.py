@@ -58,8 +58,11 @@ def contacts(
 
     Parameters
     ----------
-    movers, obstacles
+    movers
         As in `translate`.
+    obstacles : Scene or Bodies
+        A `Scene` at rest, or bodies, of which the start poses count: of some that move at a time of the step
+        ask ``there = bodies.poses_at(time)`` and ``bodies.moved(there, there)``.
     distance : (n,) array_like or float, optional
         How far from the zone around an obstacle still counts; a sixteenth of the zone is added for the
         rounding of poses. What `translate`, `rotate` or `move` stopped at is listed with 0, if

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_collide._validate import check_bool
-from gpu_collide.bodies.movers import Turn
+from gpu_collide.bodies.movers import Motion, Turn
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.arrays.angles import sine_cosine
 from gpu_collide.geometry.arrays.soa import length
 from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.pluecker.initial_overlap import start_inside
-from gpu_collide.queries.pluecker.movers import check_expel, check_movers, movers_on
+from gpu_collide.queries.pluecker.movers import check_expel, check_movers, check_moving, movers_on
+from gpu_collide.queries.pluecker.moving import World, until_touch
 from gpu_collide.results.result import Status
 from gpu_collide.results.trace import Trace
 
@@ -25,35 +26,7 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.bodies.movers import Movers
 
-__all__ = ["Motion", "checked_end", "trace", "turned"]
-
-
-class Motion(NamedTuple):
-    """What is asked of movers.
-
-    Attributes
-    ----------
-    way : (n, 3) float64 or None
-    turns : tuple of Turn
-    split : (n,) bool or None
-        Which turns are made in two halves.
-    end : Poses or None
-        Where movers come to that nothing stops; None: where the numbers lead.
-    """
-
-    way: Array | None
-    turns: tuple[Turn, ...]
-    split: Array | None
-    end: Poses | None
-
-    def reach(self, rows: Movers) -> Array:
-        """How far each mover goes, and from where turns count, (n, 3); not finite if it is no motion."""
-        far = np.zeros((len(rows.position), 3)) if self.way is None else np.abs(self.way)
-        for turn in self.turns:
-            if turn.pivot is not None:
-                far = np.maximum(far, 2.0 * np.abs(rows.position - turn.pivot))
-            far = np.where(np.isfinite(turn.half).all(axis=1, keepdims=True), far, np.nan)
-        return far
+__all__ = ["checked_end", "trace", "turned"]
 
 
 def turned(angle: Array, axis: Array, origin: Array) -> Motion:
@@ -94,26 +67,37 @@ def trace(
 ) -> Trace:
     """`Trace` of movers; ``motion(rows, n)`` is the `Motion` of the rows made of `n` movers."""
     check_start = check_bool(check_start, "check_start")
-    with Obstacles(obstacles, movers_on, precision, backend, max_bytes, still=True) as among:
-        bodies, rules, engine = among.bodies, among.rules, among.engine
+    with Obstacles(obstacles, movers_on, precision, backend, max_bytes, own=True) as among:
+        bodies, rules, engine, others = among.bodies, among.rules, among.engine, None
         rows = check_movers(movers, exclude_body, world, pairs, bodies, rules)
         asked = motion(rows, rows.count)
         with np.errstate(invalid="ignore", over="ignore"):
             reach = asked.reach(rows)
         finite = np.asarray(np.isfinite(reach).all(axis=1))
         rows = replace(rows, moves=rows.moves & finite)
-        made = engine.world(bodies, rules, among.resident)
+        stands = bodies
+        if among.moving is not None:
+            check_moving(movers, engine.precision)
+            stands, others = World.split(among)
+        made = engine.world(stands, rules, among.resident)
         with np.errstate(invalid="ignore", over="ignore"):
             place = np.abs(rows.position - made.shift).max(axis=1, initial=0.0)
+            if others is not None:  # which meet where the world has them
+                place = np.maximum(np.abs(rows.position).max(axis=1, initial=0.0), others.extent())
             far = place + np.where(finite, reach.max(axis=1, initial=0.0), 0.0)
-        rows = check_expel(expel, rows, (place, far), bool(asked.turns), bodies, engine.precision)
+        rows = check_expel(
+            expel, rows, (place, far), bool(asked.turns), bodies, engine.precision, others is not None
+        )
         still = ~rows.moves[:, None]
         way = None if asked.way is None else np.where(still, 0.0, asked.way)
         turns = [replace(t, half=np.where(still, [0.0, 1.0], t.half)) for t in asked.turns]
-        found = engine.trace(made, rows, way, turns)
-        info = engine.about()
+        among_still = rows if others is None else replace(rows, moves=rows.moves & ~others.has(rows))
+        found = engine.trace(made, among_still, way, turns)
+        asked, info = asked.whole(way, found), engine.about()
+    if others is not None:
+        rows = until_touch(rows, asked, others, found)
     inside = start_inside(rows, bodies, rules, info, max_bytes) if check_start else None
-    return _result(rows, finite, asked._replace(way=way), found, info, inside)
+    return _result(rows, finite, asked, found, info, inside)
 
 
 def _result(
@@ -128,9 +112,6 @@ def _result(
     status[~moved] = Status.UNRESOLVED
     status[~(rows.valid & finite)] = Status.INVALID_INPUT
     fraction = np.where(hit, found["fraction"], np.where(moved, 1.0, 0.0))
-    if asked.split is not None:
-        halves = hit & asked.split
-        fraction[halves] = 0.5 * (fraction[halves] + (found["turns"][halves] - 1))
     turned = found["turns"] > 0
     if asked.way is None:
         position = np.where(turned[:, None], found["position"], rows.position)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.bodies.rules import Rules
 
-__all__ = ["check_expel", "check_movers", "internal", "movers_on", "per_mover", "reach_of"]
+__all__ = ["check_expel", "check_movers", "check_moving", "internal", "movers_on", "per_mover", "reach_of"]
 
 #: Keywords of earlier versions, as `renamed` takes them.
 OLD: Any = {"world": ("obstacles", (Bodies, Scene)), "own": "exclude_body", "in_world": "world"}
@@ -31,6 +31,9 @@ LEAST = {"mixed": 0.0, "double": 0.0, "single": 1e-7}
 #: A zone may be this share of the bound on the error of where a mover stands, and no thinner: that of a trace
 #: always is thicker, however its mover was turned, for which a coordinate may grow by the square root of 3.
 ROOM = 0.5
+#: Among bodies that move no zone is thinner than this share of the sizes: a thousand times what `collide`
+#: takes for touch. To tell a gap that stays as it is from a touch takes work that grows as the gap shrinks.
+MOVING = 1e-8
 
 
 def check_movers(
@@ -66,8 +69,7 @@ def check_movers(
                 "leave world out, or pairs"
             )
         rows, body = _checked_pairs(pairs, n, len(bodies)).T
-        standing = bodies.start.valid[body]
-        leave, valid = leave[rows], valid[rows] & standing
+        leave, valid = leave[rows], valid[rows] & bodies.valid[body]
         shape, position, quat = shape[rows], position[rows], quat[rows]
         rank, (group, mask) = np.zeros(len(rows), np.int32), np.full((2, len(rows)), -1, np.int32)
     else:
@@ -119,6 +121,20 @@ def _points(movers: Any) -> Array:
         ) from None
 
 
+def check_moving(movers: Any, precision: str) -> None:
+    """Raise for what cannot be asked where obstacles move: points, and single precision."""
+    if not isinstance(movers, Bodies):
+        raise TypeError(
+            "movers: expected gpu_collide.Bodies where obstacles move, got points; gc.sweep.rays casts "
+            "points among bodies that move, and obstacles.moved(obstacles.start, obstacles.start) stand still"
+        )
+    if precision == "single":
+        raise ValueError(
+            "precision: expected 'mixed' or 'double' where obstacles move, got 'single', whose contacts of "
+            "bodies that turn are off by more than movers may be"
+        )
+
+
 def _checked_pairs(pairs: Any, n_movers: int, n_bodies: int) -> Array:
     """Rows (mover, body of the world)."""
     array = as_numpy(pairs, "pairs")
@@ -156,7 +172,13 @@ def reach_of(movers: Movers, bodies: Bodies) -> float:
 
 
 def check_expel(
-    expel: Any, movers: Movers, far: tuple[Array, Array], turns: bool, bodies: Bodies, precision: str
+    expel: Any,
+    movers: Movers,
+    far: tuple[Array, Array],
+    turns: bool,
+    bodies: Bodies,
+    precision: str,
+    moving: bool = False,
 ) -> Movers:
     """The movers with the thickness of their zones: the bound on the error of all that takes part in the way,
     or `expel` if that is more. It may be less, since what follows a way may lead farther than the way that
@@ -169,6 +191,8 @@ def check_expel(
         Greatest coordinate of where each stands, from where positions count; the same with its way.
     turns : bool
         A turn rounds what it turns, and begins where a way has ended; a way alone is exact where it begins.
+    moving : bool
+        Bodies move: no zone is thinner than a share of the sizes.
     """
     key = "mixed" if precision == "reference" else precision
     c = sources.constants(key)
@@ -176,6 +200,8 @@ def check_expel(
     with np.errstate(over="ignore", invalid="ignore"):
         largest = far[1] + wide
         stands, least = (c["GC_ZONE_DEFAULT"] * c["GC_ROUNDING"] * (x + wide) for x in far)
+    if moving:
+        least = np.maximum(least, MOVING * wide)
     inside = np.isfinite(largest) & (largest <= MOST[key]) & ((largest >= LEAST[key]) | (largest == 0.0))
     zone = least = np.where(inside, least, 0.0)
     if expel is not None:

@@ -1,4 +1,4 @@
-"""`translate`, `rotate` and `move`: movers against a world that stands still."""
+"""`translate`, `rotate` and `move`: movers among bodies that stand still, or move meanwhile."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from gpu_collide._calls import renamed
 from gpu_collide._validate import first_few, how_many
 from gpu_collide.bodies.bodies import Bodies, refuse_spins
-from gpu_collide.bodies.movers import Turn
+from gpu_collide.bodies.movers import Motion, Turn
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.quaternion import conjugate, multiply
 from gpu_collide.geometry.arrays.soa import length
-from gpu_collide.queries.pluecker.motions import Motion, checked_end, trace, turned
+from gpu_collide.queries.pluecker.motions import checked_end, trace, turned
 from gpu_collide.queries.pluecker.movers import OLD, per_mover
 
 if TYPE_CHECKING:
@@ -52,14 +52,16 @@ def translate(
     movers : Bodies, or (n, 3) array_like
         Bodies, whose end poses are ignored; or points, which move along rays.
     obstacles : Scene or Bodies
-        What stands still: a `Scene` at rest, prepared once for many queries; or bodies, of which the start
-        poses count.
+        What may be in the way: a `Scene`, prepared once for many queries, or bodies. Those with two different
+        poses, or with velocities (`Bodies.from_velocities`), move during the same step, each on its own
+        motion, as in `collide` with ``motion="body"``; a fraction is then a time. See Notes.
     displacement : (n, 3) or (3,) array_like
         Displacement of each mover, or of all.
     expel : float or (n,) array_like, optional
         Thickness of the zone around obstacles that no mover enters; one that is in it may only go away. Where
         it is less than the bound on the error of the numbers at hand, which is the default, this bound
-        is taken: ``expel=trace.expel`` goes on with the zone of a `Trace`, wherever that leads. See Notes.
+        is taken: ``expel=trace.expel`` goes on with the zone of a `Trace`, wherever that leads. Where
+        obstacles move, 1e-8 of the sizes is the least. See Notes.
     exclude_body : (n,) array_like of int, optional
         Body of the obstacles that each mover is itself, and does not meet; -1: none. The rules of a scene
         hold for it as they do for this body: its world, its group and mask, and the pairs to ignore.
@@ -106,6 +108,14 @@ def translate(
     The default of `expel` is some 256 roundings of the largest coordinate involved
     (position, displacement, sizes).
 
+    Among obstacles that move, mover and obstacles start together, and the mover goes evenly: at the time t of
+    the step it has gone t of its way. What it is told is when it must stop, and where it stands then, while
+    each obstacle is at ``obstacles.poses_at(fraction)``; what goes on after that runs into it. It touches
+    nothing until then, and stops `expel`, or up to a 64th more, before what stops it, along the normal.
+    Other features that it would meet later may be nearer, and are not touched. Movers of which `collide`
+    cannot tell this are UNRESOLVED, and stay where they are. Points, and ``precision="single"``, are refused
+    there. Bodies that stand still stop movers as they do alone, with the thicker zone.
+
     Examples
     --------
     >>> import gpu_collide as gc
@@ -116,6 +126,13 @@ def translate(
     >>> found = gc.pluecker.translate(movers, still, [0, 0, -4])
     >>> round(float(found.fraction[0]), 9), found.poses.position.round(9)
     (0.25, array([[0., 0., 1.]]))
+
+    A lift that comes up meanwhile:
+
+    >>> lift = gc.Bodies.from_velocities(box, None, ground, [0, 0, 1], [0, 0, 0])
+    >>> found = gc.pluecker.translate(movers, lift, [0, 0, -4])
+    >>> round(float(found.fraction[0]), 6), found.poses.position.round(6)
+    (0.2, array([[0. , 0. , 1.2]]))
     """
 
     def motion(rows: Movers, n: int) -> Motion:
@@ -214,7 +231,8 @@ def move(
     max_bytes: int | None = None,
 ) -> Trace:
     """Each mover on its way to another pose: first it is shifted there, then turned about its own origin; it
-    stays where it first touches something.
+    stays where it first touches something. Among obstacles that move, the shift takes the first half of the
+    step, and the turn the second one, even where a mover has nothing to do in one of them.
 
     Parameters
     ----------
@@ -231,7 +249,8 @@ def move(
     -------
     Trace
         A row for each mover, or each of `pairs`. ``part`` says in which part it ended, ``fraction`` how much
-        of that is done; ``poses`` are where the movers are now.
+        of that is done: obstacles are at ``poses_at((part + fraction) / 2)`` then; ``poses`` are where the
+        movers are now.
 
     Raises
     ------

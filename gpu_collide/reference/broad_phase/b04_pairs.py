@@ -95,10 +95,10 @@ class ReferenceSearch:
 
     tree, complete = None, True
 
-    def __init__(self, bodies, rules, broad_phase, motion="relative", distance=0.0):
+    def __init__(self, bodies, rules, broad_phase, motion="relative", margin=0.0):
         begun = time.perf_counter()
         self.rules, self.everything, self.motion = rules, broad_phase == "off", motion
-        self.bounds = bounds_of(bodies, grown=0.5 * distance)
+        self.bounds = bounds_of(bodies, margin=margin)
         valid, still = self.bounds.valid, self.bounds.still
         self.report = PairReport(
             broad_phase, rules.n, np.flatnonzero(~valid), rules.possible(valid, still), tests=0

@@ -79,7 +79,7 @@ def collide_reference(bodies, pairs, options, progress=None):
                 from gpu_collide.reference.broad_phase.b01_bounds import bounds_of
                 from gpu_collide.reference.broad_phase.b04_pairs import may_meet
 
-                bounds = bounds_of(bodies, padded=False, grown=0.5 * options.target_distance)
+                bounds = bounds_of(bodies, padded=False, margin=options.target_distance)
             # whose sweeps are apart is not doubtful, and not found by the broad phase either
             status[i] = (
                 Status.UNRESOLVED

@@ -23,6 +23,7 @@ __all__ = ["Gaps", "all_gaps"]
 # How far outside its feature, in sizes, and outside a cone a closest point may be: rounding, with room.
 INSIDE, CONE = 1e-11, 1e-9
 PARALLEL = 1e-9
+KINDS = (Kind.FV, Kind.VF, Kind.EE, Kind.EV, Kind.VE, Kind.VV)
 # Who sees: the motion's names for the bodies.
 A, B = -1.0, 1.0
 
@@ -171,7 +172,7 @@ def _pit(side, vertex, n):
 def all_gaps(motion, a, b):
     """`Gaps` of every pair of features, one for each kind and sign."""
     numbers = {"F": lambda x: np.arange(len(x.normals)), "E": lambda x: np.arange(len(x.unit)), "V": _used}
-    for kind in Kind:
+    for kind in KINDS:
         fa, fb = numbers[kind.name[0]](a), numbers[kind.name[1]](b)
         fa, fb = np.repeat(fa, len(fb)), np.tile(fb, len(fa))
         sheet = (kind == Kind.FV and a.tables.two_sided) or (kind == Kind.VF and b.tables.two_sided)

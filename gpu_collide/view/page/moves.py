@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import as_float_array, how_many
+from gpu_collide._validate import as_float_array, first_few, how_many
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.bodies.rules import still_bodies
 from gpu_collide.results.result import Status
 from gpu_collide.view.page.scene import Cast, Events, PageScene, fields_of, poses_of
 from gpu_collide.view.page.sweeps import DOT, ball, rows_of
@@ -42,6 +43,13 @@ def scene_of_movers(
         Of `move`; default: the end poses of the movers.
     """
     n = len(trace)
+    moving = np.flatnonzero(~still_bodies(bodies) & bodies.start.valid)
+    if moving.size:
+        which = how_many(moving.size, "body that moves", "bodies that move")
+        raise ValueError(
+            f"scene: expected bodies that stand still, as a page of a Trace shows them, got {which}, first: "
+            f"{first_few(moving)}; scene.moved(scene.start, scene.start) shows them at their start"
+        )
     start, meshes, shape = _movers(movers, bodies, n)
     frames, times, note = _frames(start, movers, way, turn, end, n)
     touched = trace.kind > 0

@@ -179,6 +179,7 @@ GC_KERNEL void s01_bodies(
                 settled_out[i] = GC_PAIR_UNRESOLVED;
             r = s01_settled(size);
             gc_screw_make(r.q0, r.q0, r.p0, r.p1, size, &k);
+            k.pieces = GC_R(-1.0);
             gc_screw_store(&k, motion_out + GC_SCREW_STRIDE * i);
             continue;
         }

@@ -31,6 +31,7 @@ GC_CROWDED_KERNEL void s01_screw(
         gc_vec ca = gc_load_vec(ma + GC_MESH_REAL_centre, 0), cb = gc_load_vec(mb + GC_MESH_REAL_centre, 0);
         gc_relative r;
         gc_screw k;
+        int settled;
         gc_real shrink, way, own, size, radius_a = ma[GC_MESH_REAL_radius], radius_b = mb[GC_MESH_REAL_radius];
         if (!valid_in[a] || !valid_in[b]) {
             state_out[i] = GC_PAIR_INVALID;
@@ -54,7 +55,8 @@ GC_CROWDED_KERNEL void s01_screw(
         state_out[i] = 0;
         /* so written that it is also true of what overflowed to infinity or to no number at all */
         own = gc_most(gc_sub(gc_load_vec(end_position_in, a), gc_load_vec(start_position_in, a)));
-        if (!(way <= GC_MAX_MOTION * size) || !(own <= GC_MAX_OWN_WAY) || own > GC_MAX_OWN_SIZES * (size * k.scale)) {
+        settled = !(way <= GC_MAX_MOTION * size) || !(own <= GC_MAX_OWN_WAY) || own > GC_MAX_OWN_SIZES * (size * k.scale);
+        if (settled) {
             /* among many work-items s01_long asks, as it takes more registers than all else here */
             if (!GC_SERIAL) state_out[i] = GC_PAIR_LONG;
             else if (s01_sweeps_meet(ma, mb, start_position_in, start_quat_in, end_position_in, end_quat_in, a, b))
@@ -62,6 +64,7 @@ GC_CROWDED_KERNEL void s01_screw(
             r = s01_settled(size);
         }
         gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, r.p0, r.p1, size, &k);
+        if (settled) k.pieces = GC_R(-1.0);
         gc_screw_store(&k, screw_out + GC_SCREW_STRIDE * i);
     }
 }

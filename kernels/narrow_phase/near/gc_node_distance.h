@@ -1,5 +1,5 @@
 /* gc_node_distance.h: two nodes of meshes' trees, and when they can meet.
- * needs: narrow_phase/near/gc_near.h narrow_phase/candidates/gc_emit.h
+ * needs: tree/gc_bvh.h narrow_phase/near/gc_near.h narrow_phase/candidates/gc_emit.h
  *
  * The search for a pair's first contact (screen_first) goes down both trees at once, by pairs of nodes. A pair has a window in time that
  * holds all meetings of what is in one with what is in the other; children are in their parents, and pairs whose window
@@ -7,12 +7,6 @@
  */
 #ifndef GC_NODE_DISTANCE_H
 #define GC_NODE_DISTANCE_H
-
-/* a node as one number: its level above, its place in the level below */
-#define GC_NODE_BITS 26
-GC_FN int gc_node_level(int node) { return node >> GC_NODE_BITS; }
-GC_FN int gc_node_place(int node) { return node & ((1 << GC_NODE_BITS) - 1); }
-GC_FN int gc_node_of(int level, int place) { return level << GC_NODE_BITS | place; }
 
 /* ---- a node, and when two meet ------------------------------------------------------------------------------- */
 

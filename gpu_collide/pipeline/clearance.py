@@ -1,0 +1,141 @@
+"""Launch order of the clearance of pairs: s01 once; then s09 for the start and c01 for the step, or both
+for one time after the other."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from gpu_collide._options import Options
+from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline.launch.poses import bind_poses, spins_of
+from gpu_collide.pipeline.mesh_tables.tables import tables_for
+from gpu_collide.pipeline.narrow_phase.immediate import Immediate
+from gpu_collide.pipeline.narrow_phase.plan import decide
+from gpu_collide.pipeline.narrow_phase.stages import find_motion, mark_overlaps
+from gpu_collide.results.clearance import CLEARANCE_ROWS
+from gpu_collide.results.enums import Kind
+
+__all__ = ["clearance"]
+
+#: Above 1/2, the end of the step: all of it.
+_STEP = 1.0
+#: What the kernel writes, by the fields of a result, with the numbers of a row.
+_WRITTEN = {
+    "status": ("u1", 1), "time": ("real", 1), "distance": ("real", 1), "lower_bound": ("real", 1),
+    "kind": ("i4", 1), "feature_a": ("i4", 1), "feature_b": ("i4", 1),
+    "point_a": ("real", 3), "point_b": ("real", 3), "normal": ("real", 3),
+}  # fmt: skip
+_LENGTHS = {"float32": 1e37, "float64": 1e300}
+"""A length beyond all, for no limit, by the type of lengths."""
+
+
+def clearance(run, options, bodies, pairs, asked, progress=None):
+    """Fields of `Clearance` beside its pairs: a row for each pair, or for each pair and time asked for.
+
+    Parameters
+    ----------
+    run : Launcher
+    options : Options
+        Of which only how bodies move counts.
+    bodies : Bodies
+    pairs : (p, 2) int32 ndarray
+    asked : gpu_collide.queries.clearance.Asked
+    progress : callable, optional
+        Called as ``progress(rows_done, rows)``.
+    """
+    wanted = Options(features="all", precision=run.precision, motion=options.motion)
+    plan = decide(bodies.meshes, wanted, run.backend)
+    if plan.pieces:
+        run.build("screw", "bodies", "overlap_body", "clearance_body")
+    else:
+        run.build("screw", "overlap", "clearance")
+    begun = time.perf_counter()
+    tables = tables_for(bodies.meshes, run.backend, run.precision, True)
+    bound, shapes = bind_poses(run, bodies, pairs), bodies.shape[pairs]
+    run.spent("prepare", begun)
+    times = 1 if asked.at is None else len(asked.at)
+    parts = [_empty(times)]
+
+    def some(at, stop):
+        buffers = (
+            bound.buffers
+            | spins_of(run, bodies, pairs, bound)
+            | {"pairs_in": run.to_device(bound.pairs[at:stop], np.int32)}
+        )
+        buffers["row_height_in"] = run.backend.zeros(stop - at, run.real)  # of rows that nobody asks for
+        parts.append(_piece(Immediate(run, plan, tables, shapes[at:stop], buffers), asked))
+
+    told = None if progress is None else lambda stop: progress(stop * times, len(pairs) * times)
+    run.room.limit(run.room.asked, run.backend.reserved_bytes)
+    run.room.pieces(len(pairs), _piece_size(run), some, refusal=lambda at, need: _refusal(run, need),
+                    progress=told)  # fmt: skip
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in CLEARANCE_ROWS}
+    found = {name: array.reshape(-1, *array.shape[2:]) for name, array in joined.items()}
+    return _placed(found, bound.origin, times)
+
+
+def _empty(times):
+    return {name: np.zeros((0, times, *tail), dtype) for name, (dtype, tail) in CLEARANCE_ROWS.items()}
+
+
+def _placed(found, origin, times):
+    """Rows as they are told: what is not known is infinite, and points are in the world."""
+    for name in ("time", "distance"):
+        found[name] = np.where(found[name] < 0.0, np.inf, found[name])
+    if origin is not None:
+        told = (found["kind"] != Kind.NONE)[:, None]
+        for name in ("point_a", "point_b"):
+            found[name] = np.where(told, found[name] + np.repeat(origin, times, axis=0), 0.0)
+    return found
+
+
+def _piece_size(run):
+    """Pairs a piece: what fits the memory limit."""
+    per_pair = run.real.itemsize * (int(run.c["GC_SCREW_STRIDE"]) + 12) + 4 * 12
+    most = run.room.fits(per_pair)
+    if not most:
+        raise MemoryLimitError(_refusal(run, per_pair))
+    return min(1 << (20 if run.backend.kind == "cuda" else 16), most)
+
+
+def _refusal(run, need):
+    """The text of the error if there is no room for one pair."""
+    return (
+        f"max_bytes: expected room for one pair, which needs at least {run.room.told(need)} bytes, got "
+        f"{run.room.asked}; pass a larger max_bytes"
+    )
+
+
+def _piece(x, asked):
+    """All launches for the pairs of an executor; fields on the host, (pairs, times, ...)."""
+    run, be, n, state = x.run, x.run.backend, x.pairs.n, x.buffers["state_in"]
+    find_motion(x)
+    if "spins_in" not in x.buffers:  # nobody spins
+        x.buffers |= {"spins_in": be.zeros(1, np.uint8), "spin_in": be.zeros(9, run.real)}
+    known = be.to_host(state).copy()
+    moments = [None] if asked.at is None else asked.at
+    parts = []
+    for moment in moments:
+        be.write(state, known)
+        start = -0.5 if moment is None else moment - 0.5
+        mark_overlaps(x, x.todo, be.fill(be.empty(n, run.real), start))
+        written = {
+            name: be.empty(n * width, run.real if kind == "real" else np.dtype(kind))
+            for name, (kind, width) in _WRITTEN.items()
+        }
+        x.launch(
+            x.plan.solver("c01_clearance"), x.pairs,
+            {f"{'bound' if name == 'lower_bound' else name}_out": b for name, b in written.items()},
+            moment=_STEP if moment is None else start, tolerance=asked.tolerance,
+            max_distance=min(asked.max_distance, _LENGTHS[str(run.real)]),
+        )  # fmt: skip
+        parts.append({name: be.to_host(b).astype(CLEARANCE_ROWS[name][0]) for name, b in written.items()})
+        if moment is not None:
+            parts[-1]["time"][parts[-1]["time"] >= 0.0] = moment
+    shapes = {name: (n, *tail) for name, (_, tail) in CLEARANCE_ROWS.items()}
+    return {
+        name: np.stack([part[name].reshape(shape) for part in parts], axis=1)
+        for name, shape in shapes.items()
+    }

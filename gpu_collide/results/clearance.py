@@ -1,0 +1,111 @@
+"""`Clearance`: how near the bodies of each pair come, when, and where."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from gpu_collide.results.enums import Kind, Status
+from gpu_collide.results.file_format import Field, FileFormat, Group
+from gpu_collide.results.file_validation import clearance_faults
+from gpu_collide.results.result import Result, counted, made_by
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["CLEARANCE_ROWS", "Clearance"]
+
+#: What a query finds of each row, beside its pair.
+CLEARANCE_ROWS: dict[str, Field] = {
+    "status": (np.uint8, ()),
+    "time": (np.float64, ()),
+    "distance": (np.float64, ()),
+    "lower_bound": (np.float64, ()),
+    "kind": (np.int8, ()),
+    "feature_a": (np.int32, ()),
+    "feature_b": (np.int32, ()),
+    "point_a": (np.float64, (3,)),
+    "point_b": (np.float64, (3,)),
+    "normal": (np.float64, (3,)),
+}
+_ROWS: dict[str, Field] = {"pair": (np.int32, ()), **CLEARANCE_ROWS}
+_PAIRS: dict[str, Field] = {"pairs": (np.int32, (2,))}
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Clearance(Result):
+    """How near the bodies of each pair come to each other.
+
+    A row for each pair, in their order: the moment of the step at which they are nearest. With times asked
+    for (``at``) a row for each pair and time, the times of a pair one behind the other:
+    ``clearance.distance.reshape(len(clearance.pairs), -1)`` has a column for each.
+
+    Attributes
+    ----------
+    pairs : (p, 2) int32
+        Bodies A and B of each pair.
+    pair : (r,) int32
+        Row of `pairs`.
+    status : (r,) uint8
+        `Status`. MISS: they stay apart, or are at the time asked. HIT: they meet, within 1e-11 of the size.
+        INITIAL_OVERLAP: the solids overlap at the start, or at the time asked, as `collide` understands it.
+        INVALID_INPUT: a pose that is not rigid or not finite. UNRESOLVED: a cap of the search was
+        reached, and `lower_bound` is farther below `distance` than was asked for; or the motion is too long
+        for the precision, and nothing is known.
+    time : (r,) float64
+        Fraction of the step in [0, 1] at which they are nearest, one of several such times; for HIT the first
+        at which they meet; for INITIAL_OVERLAP that at which the solids were looked at. inf where
+        `distance` is.
+    distance : (r,) float64
+        Length between both points: the least distance, from above. 0 for HIT and INITIAL_OVERLAP. inf for
+        pairs that stay farther apart than ``max_distance``, and where nothing is known.
+    lower_bound : (r,) float64
+        Proved: the bodies are never nearer. It is below `distance` by the tolerance at most (of pairs that
+        stay farther apart than ``max_distance``: below that). 0 where nothing is known.
+    kind : (r,) int8
+        `Kind` of the features that hold the points; NONE, -1: no place is told.
+    feature_a, feature_b : (r,) int32
+        Number of the face, edge or vertex in A's and in B's `Mesh`; -1: none.
+    point_a, point_b : (r, 3) float64
+        The nearest points of both, in the world at that time; zero: none.
+    normal : (r, 3) float64
+        Unit vector from A to B, in the world; zero: none. Where they meet, that of the surfaces there.
+    info : dict
+        Backend, device, precision, timings, and what was asked.
+    """
+
+    _format: ClassVar[FileFormat] = FileFormat(
+        version=1,
+        groups=(Group(_PAIRS, "pairs"), Group(_ROWS, "pair")),
+        faults=clearance_faults,
+        kind="Clearance",
+    )
+    _rows: ClassVar[dict[str, Field]] = _ROWS
+
+    pairs: NDArray[np.int32]
+    pair: NDArray[np.int32]
+    status: NDArray[np.uint8]
+    time: NDArray[np.float64]
+    distance: NDArray[np.float64]
+    lower_bound: NDArray[np.float64]
+    kind: NDArray[np.int8]
+    feature_a: NDArray[np.int32]
+    feature_b: NDArray[np.int32]
+    point_a: NDArray[np.float64]
+    point_b: NDArray[np.float64]
+    normal: NDArray[np.float64]
+    info: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        lines = ["Clearance", f"  rows      {len(self)}: {counted(self.status, Status) or 'none'}"]
+        told = np.flatnonzero(self.kind != Kind.NONE)
+        if len(told):
+            least = told[np.argmin(self.distance[told])]
+            a, b = self.pairs[self.pair[least]]
+            lines.append(f"  nearest   {counted(self.kind, Kind)}")
+            lines.append(
+                f"  least     {self.distance[least]:.6g} at t = {self.time[least]:.6g}, bodies {a} and {b}"
+            )
+        return "\n".join(lines + made_by(self.info))
