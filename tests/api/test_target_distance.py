@@ -7,6 +7,7 @@ import pytest
 
 import gpu_collide as gc
 from tests.oracle.gaps import Passage
+from tests.support.seeds import generator
 
 UNIT = (1.0, 0.0, 0.0, 0.0)
 FIELDS = (
@@ -54,7 +55,7 @@ def turned(axis, angle):
 @cache
 def passes(shape, distance, seed, n):
     """Bodies that go past still ones of their shape; and where they are at a time, with their speeds."""
-    rng = np.random.default_rng([seed, n])
+    rng = generator(seed, n)
     mesh, starts, ends, judges = SHAPES[shape](), [], [], []
 
     def unit():

@@ -8,19 +8,25 @@ the distance is a meeting if the closest points are those of the bodies (`distan
 import numpy as np
 
 from gpu_collide.reference.narrow_phase import s08_contacts
-from gpu_collide.reference.narrow_phase.distance_functions import CONE, INSIDE, Gaps, all_gaps, dot
-from gpu_collide.reference.narrow_phase.s07_solve import TOUCH, Meetings, concatenate, in_steps
+from gpu_collide.reference.narrow_phase._properness import FACING
+from gpu_collide.reference.narrow_phase.distance_functions import CONE, Gaps, all_gaps, dot
+from gpu_collide.reference.narrow_phase.s07_solve import (
+    PLACE_DOUBT,
+    PLACE_ROUNDING,
+    TOUCH,
+    Meetings,
+    concatenate,
+    in_steps,
+)
 from gpu_collide.results.enums import Kind
 
 __all__ = ["at_distance", "meetings_at", "nearer_at"]
 
 # Times at which gaps are looked at, and pairs of features at a time; halvings of what lies between.
 TIMES, AT_A_TIME, HALVINGS = 129, 4_000, 80
-# In units of the speed: slower than this nothing approaches. How far off the distance a root may be, in
-# sizes; what is farther off is a jump of the direction of edges that are parallel for a moment.
-FACING, OFF = 1e-9, 1e-9
-# In units of size + speed, as in stage 8: rounding of a place, and the most that it may be worth.
-PLACE, DOUBT = 4e-15, 1e-9
+# Roots are farther off the distance, in touch tolerances, where the direction of edges jumps that are
+# parallel for a moment.
+OFF = 100
 
 
 def at_distance(motion, distance):
@@ -112,10 +118,10 @@ def _tolerances(gaps, s, d, judged):
     m = gaps.motion
     on_a, back, u, inside, cone, speed = judged
     w = m.field(m.carry(back, s, -1.0), s, -1.0)
-    rounding, rate = PLACE * (m.size + m.speed), np.abs(speed)
+    rounding, rate = PLACE_ROUNDING * (m.size + m.speed), np.abs(speed)
     late = np.where(rate * m.tau > rounding, rounding / np.maximum(rate, 1e-300), m.tau)
-    doubt = np.minimum(rounding + late * np.sqrt(dot(w, w)), DOUBT * (m.size + m.speed))
-    tol = INSIDE * m.size + doubt
+    doubt = np.minimum(rounding + late * np.sqrt(dot(w, w)), PLACE_DOUBT * (m.size + m.speed))
+    tol = TOUCH * m.size + doubt
     return tol, CONE + tol / d
 
 
@@ -124,7 +130,7 @@ def _contacts(gaps, s, d):
     judged = gaps.judged(s)
     on_a, back, u, inside, cone, speed = judged
     near, slack = _tolerances(gaps, s, d, judged)
-    good = np.abs(gaps.gap(s) - d) <= OFF * gaps.motion.size
+    good = np.abs(gaps.gap(s) - d) <= OFF * TOUCH * gaps.motion.size
     good &= (inside >= -near) & (cone >= -slack) & (speed <= FACING * gaps.motion.speed)
     return good, judged
 

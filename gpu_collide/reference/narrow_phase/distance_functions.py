@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpu_collide.bodies.quaternion import cross
+from gpu_collide.reference.narrow_phase._intervals import PARALLEL
 from gpu_collide.results.enums import Kind
 
 __all__ = ["Gaps", "all_gaps"]
 
-# How far outside its feature, in sizes, and outside a cone a closest point may be: rounding, with room.
-INSIDE, CONE = 1e-11, 1e-9
-PARALLEL = 1e-9
+# A direction is in a closed cone if no number that says so is below 0 by more (rounding: 1e-15).
+CONE = 1e-9
 KINDS = (Kind.FV, Kind.VF, Kind.EE, Kind.EV, Kind.VE, Kind.VV)
 # Who sees: the motion's names for the bodies.
 A, B = -1.0, 1.0
