@@ -55,6 +55,7 @@ PROGRAMS = {
     "start": ("narrow_phase/solve/s07_start.c",),
     "overlap": ("narrow_phase/overlap/s09_overlap.c",),
     "clearance": ("clearance/c01_clearance.c",),
+    "depth": ("clearance/c02_depth.c",),
     "primitives": ("pluecker/p01_primitives.c",),
     "translate": ("pluecker/p02_translate.c",),
     "rotate": ("pluecker/p03_rotate.c",),
@@ -73,6 +74,7 @@ VARIANTS = {
     "solve_body": ("solve", "GC_BODY_MOTION"),
     "overlap_body": ("overlap", "GC_BODY_MOTION"),
     "clearance_body": ("clearance", "GC_BODY_MOTION"),
+    "depth_body": ("depth", "GC_BODY_MOTION"),
     "solve_distance": ("solve", "GC_AT_DISTANCE"),
 }
 _ENTRY = re.compile(r"(?m)^(\s*GC_(?:CROWDED_)?KERNEL\s+void\s+(?!gc_)\w+)")

@@ -9,13 +9,13 @@ import numpy as np
 
 from gpu_collide._options import Options
 from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline.depth import Depths, take_depths, with_regions
 from gpu_collide.pipeline.launch.poses import bind_poses, spins_of
 from gpu_collide.pipeline.mesh_tables.tables import tables_for
 from gpu_collide.pipeline.narrow_phase.immediate import Immediate
 from gpu_collide.pipeline.narrow_phase.plan import decide
 from gpu_collide.pipeline.narrow_phase.stages import find_motion, mark_overlaps
 from gpu_collide.results.clearance import CLEARANCE_ROWS
-from gpu_collide.results.enums import Kind
 
 __all__ = ["clearance"]
 
@@ -32,7 +32,8 @@ _LENGTHS = {"float32": 1e37, "float64": 1e300}
 
 
 def clearance(run, options, bodies, pairs, asked, progress=None):
-    """Fields of `Clearance` beside its pairs: a row for each pair, or for each pair and time asked for.
+    """Fields of `Clearance` beside its pairs: a row for each pair, or for each pair and time asked for, and
+    perhaps for each region of it.
 
     Parameters
     ----------
@@ -57,6 +58,7 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
     run.spent("prepare", begun)
     times = 1 if asked.at is None else len(asked.at)
     parts = [_empty(times)]
+    regions: list[tuple[np.ndarray, Depths]] = []
 
     def some(at, stop):
         buffers = (
@@ -65,7 +67,10 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
             | {"pairs_in": run.to_device(bound.pairs[at:stop], np.int32)}
         )
         buffers["row_height_in"] = run.backend.zeros(stop - at, run.real)  # of rows that nobody asks for
-        parts.append(_piece(Immediate(run, plan, tables, shapes[at:stop], buffers), asked))
+        x = Immediate(run, plan, tables, shapes[at:stop], buffers)
+        rows, deep = _piece(x, bodies.meshes, asked)
+        parts.append(rows)
+        regions.extend((times * (at + found.features[:, 0]) + k, found) for k, found in enumerate(deep))
 
     told = None if progress is None else lambda stop: progress(stop * times, len(pairs) * times)
     run.room.limit(run.room.asked, run.backend.reserved_bytes)
@@ -73,21 +78,23 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
                     progress=told)  # fmt: skip
     joined = {name: np.concatenate([part[name] for part in parts]) for name in CLEARANCE_ROWS}
     found = {name: array.reshape(-1, *array.shape[2:]) for name, array in joined.items()}
-    return _placed(found, bound.origin, times)
+    row = np.arange(len(pairs) * times)
+    if asked.regions:
+        found, row = with_regions(found, regions)
+    found["pair"] = (row // times).astype(np.int32)
+    return _placed(found, bound.origin)
 
 
 def _empty(times):
     return {name: np.zeros((0, times, *tail), dtype) for name, (dtype, tail) in CLEARANCE_ROWS.items()}
 
 
-def _placed(found, origin, times):
+def _placed(found, origin):
     """Rows as they are told: what is not known is infinite, and points are in the world."""
-    for name in ("time", "distance"):
-        found[name] = np.where(found[name] < 0.0, np.inf, found[name])
     if origin is not None:
-        told = (found["kind"] != Kind.NONE)[:, None]
+        told = found["normal"].any(axis=1)[:, None]
         for name in ("point_a", "point_b"):
-            found[name] = np.where(told, found[name] + np.repeat(origin, times, axis=0), 0.0)
+            found[name] = np.where(told, found[name] + origin[found["pair"]], 0.0)
     return found
 
 
@@ -108,15 +115,16 @@ def _refusal(run, need):
     )
 
 
-def _piece(x, asked):
-    """All launches for the pairs of an executor; fields on the host, (pairs, times, ...)."""
+def _piece(x, meshes, asked):
+    """All launches for the pairs of an executor: fields on the host, (pairs, times, ...), and of each time
+    the regions of overlap."""
     run, be, n, state = x.run, x.run.backend, x.pairs.n, x.buffers["state_in"]
     find_motion(x)
     if "spins_in" not in x.buffers:  # nobody spins
         x.buffers |= {"spins_in": be.zeros(1, np.uint8), "spin_in": be.zeros(9, run.real)}
     known = be.to_host(state).copy()
     moments = [None] if asked.at is None else asked.at
-    parts = []
+    parts, regions = [], []
     for moment in moments:
         be.write(state, known)
         start = -0.5 if moment is None else moment - 0.5
@@ -131,11 +139,15 @@ def _piece(x, asked):
             moment=_STEP if moment is None else start, tolerance=asked.tolerance,
             max_distance=min(asked.max_distance, _LENGTHS[str(run.real)]),
         )  # fmt: skip
-        parts.append({name: be.to_host(b).astype(CLEARANCE_ROWS[name][0]) for name, b in written.items()})
+        rows = {name: be.to_host(b).astype(CLEARANCE_ROWS[name][0]) for name, b in written.items()}
+        for name in ("time", "distance"):
+            rows[name][rows[name] < 0.0] = np.inf
         if moment is not None:
-            parts[-1]["time"][parts[-1]["time"] >= 0.0] = moment
+            rows["time"][rows["time"] < np.inf] = moment
+            regions.append(take_depths(x, meshes, start, rows))
+        parts.append(rows)
     shapes = {name: (n, *tail) for name, (_, tail) in CLEARANCE_ROWS.items()}
     return {
         name: np.stack([part[name].reshape(shape) for part in parts], axis=1)
         for name, shape in shapes.items()
-    }
+    }, regions

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_collide._calls import within_memory
 from gpu_collide._options import Options, Tuning
-from gpu_collide._validate import as_float_array, check_callable, check_finite, check_pairs
+from gpu_collide._validate import as_float_array, check_bool, check_callable, check_finite, check_pairs
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion
 from gpu_collide.bodies.rules import check_rules
@@ -41,11 +41,14 @@ class Asked(NamedTuple):
         In the caller's units, perhaps inf.
     at : (k,) float64 ndarray or None
         Fractions of the step, none for the least over the step.
+    regions : bool
+        A row for each region of overlap.
     """
 
     tolerance: float
     max_distance: float
     at: Array | None
+    regions: bool
 
 
 @within_memory
@@ -60,6 +63,7 @@ def clearance(
     still_pairs: bool = False,
     max_distance: float = np.inf,
     at: ArrayLike | None = None,
+    regions: bool = False,
     tolerance: float = 1e-9,
     motion: MotionName = "relative",
     precision: Precision = "mixed",
@@ -87,7 +91,10 @@ def clearance(
         their distance would. Unit of the poses. Within the tolerance of it either may be told.
     at : float or (k,) array_like of float, optional
         Fractions of the step in [0, 1]: the distance at these times instead of the least over the step, a
-        row for each pair and time.
+        row for each pair and time. Where bodies overlap then it is negative: how deep.
+    regions : bool, optional
+        With `at`, of pairs that overlap a row for each region of overlap, the deepest first, in place of one
+        for the deepest.
     tolerance : float, optional
         How far `Clearance.lower_bound` may lie below `Clearance.distance`, in units of the size of the pair
         (the larger bounding radius); from 1e-13 to 0.1. Never finer than 4e-14 (``single``: 8e-6) of
@@ -128,12 +135,20 @@ def clearance(
     Notes
     -----
     Distance is that of surfaces: of faces, edges and vertices. Solids that overlap when the step begins, as
-    `collide` understands it, have none, and are INITIAL_OVERLAP; a body inside another that is hollow, or
-    open, has the distance of their surfaces. Surfaces that cross at the start without an overlap in that
-    sense, such as sheets, are a HIT at time 0.
+    `collide` understands it, have none, and are INITIAL_OVERLAP; with `at` their distance is less the depth
+    of the overlap, if both are closed and not two-sided. A body inside another that is hollow, or open, has
+    the distance of their surfaces. Surfaces that cross at the start without an overlap in that sense, such as
+    sheets, are a HIT at time 0.
 
     A pair that meets is told with the first time at which the distance falls to 1e-11 of the size. `collide`
     has all contacts of such pairs.
+
+    The depth of an overlap is how far B has to move along the normal, so that the surfaces only touch: of two
+    convex bodies the least translation that takes them apart. Other bodies may overlap in several regions;
+    each has the least depth of features that are past each other in it, and the pair that of its deepest
+    region. To move B so is right to first order there; what else overlaps may get deeper by it. A region in
+    which no two features are past each other has no features (`Kind.NONE`): it is as deep as it reaches, or
+    where a body goes clean through another, as the whole bodies have to move (docs/decisions/0114).
 
     Branch and bound over times and over both trees of faces, with lower bounds of second order
     (docs/decisions/0112); so the cost grows with the logarithm of the tolerance.
@@ -149,13 +164,20 @@ def clearance(
     (0.5, [0.0, 1.0, 0.0])
     >>> gc.clearance(passes, [[0, 1]], at=[0, 0.5]).distance.round(9).tolist()
     [2.061552813, 0.5]
+    >>> near = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.75, 0, 0]], [[1, 0, 0, 0]] * 2)
+    >>> gc.clearance(gc.Bodies(gc.shapes.box(), None, near, near), [[0, 1]], at=0.0).distance.tolist()
+    [-0.25]
     """
     check_bodies(bodies)
     rules: Any = None
     told = (bodies.world if world is None and pairs is None else world, group, mask, ignore)
     if pairs is None or still_pairs is not False or any(rule is not None for rule in told):
         rules = check_rules(len(bodies), *told, still_pairs)
-    asked = Asked(_tolerance(tolerance), _max_distance(max_distance), _times(at))
+    asked = Asked(
+        _tolerance(tolerance), _max_distance(max_distance), _times(at), check_bool(regions, "regions")
+    )
+    if asked.regions and asked.at is None:
+        raise ValueError("regions: expected times with it, got none; pass at=0.0 for the start of the step")
     if progress is not None:
         check_callable(progress, "progress")
     everything = pairs is None and not np.isfinite(asked.max_distance)
@@ -177,10 +199,8 @@ def clearance(
         some = pairs
         warn_of_invalid_in(bodies, some)
     fields, timings = engine.clearance(bodies, some, asked, progress)
-    times = 1 if asked.at is None else len(asked.at)
     found = Clearance(
         pairs=some,
-        pair=np.repeat(np.arange(len(some), dtype=np.int32), times),
         **fields,
         info={
             **engine.about(),
@@ -188,12 +208,13 @@ def clearance(
             "tolerance": asked.tolerance,
             "max_distance": asked.max_distance,
             "at": None if asked.at is None else asked.at.tolist(),
+            "regions": asked.regions,
             "timings": timings,
         },
     )
     if bodies.worlds is not None:
         found.info["worlds"] = bodies.worlds
-    warn_of_bodies(bodies, found.pairs, found.status[::times])
+    warn_of_bodies(bodies, found.pairs, found.status[np.searchsorted(found.pair, np.arange(len(some)))])
     return found
 
 

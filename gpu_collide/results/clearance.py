@@ -40,7 +40,8 @@ class Clearance(Result):
 
     A row for each pair, in their order: the moment of the step at which they are nearest. With times asked
     for (``at``) a row for each pair and time, the times of a pair one behind the other:
-    ``clearance.distance.reshape(len(clearance.pairs), -1)`` has a column for each.
+    ``clearance.distance.reshape(len(clearance.pairs), -1)`` has a column for each. With ``regions`` a pair
+    that overlaps has several rows for a time, one for each region, the deepest first.
 
     Attributes
     ----------
@@ -60,16 +61,21 @@ class Clearance(Result):
         `distance` is.
     distance : (r,) float64
         Length between both points: the least distance, from above. 0 for HIT and INITIAL_OVERLAP. inf for
-        pairs that stay farther apart than ``max_distance``, and where nothing is known.
+        pairs that stay farther apart than ``max_distance``, and where nothing is known. With times asked for
+        negative for solids that overlap: B has to move by so much along `normal`, so that they only touch. 0
+        if one is open or two-sided, and has no inside; then `kind` is NONE, and `normal` zero.
     lower_bound : (r,) float64
         Proved: the bodies are never nearer. It is below `distance` by the tolerance at most (of pairs that
-        stay farther apart than ``max_distance``: below that). 0 where nothing is known.
+        stay farther apart than ``max_distance``: below that). 0 where nothing is known. A negative distance
+        itself.
     kind : (r,) int8
-        `Kind` of the features that hold the points; NONE, -1: no place is told.
+        `Kind` of the features that hold the points; NONE, -1: no place is told, or with a negative distance
+        a region of overlap of which no features tell the depth (see `clearance`).
     feature_a, feature_b : (r,) int32
         Number of the face, edge or vertex in A's and in B's `Mesh`; -1: none.
     point_a, point_b : (r, 3) float64
-        The nearest points of both, in the world at that time; zero: none.
+        The nearest points of both, in the world at that time; zero: none. Of an overlap the points that touch
+        when B has moved; without features the outermost ones of both along the normal.
     normal : (r, 3) float64
         Unit vector from A to B, in the world; zero: none. Where they meet, that of the surfaces there.
     info : dict

@@ -271,13 +271,16 @@ def clearance_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Ite
             name, np.where(told, a[name] < 0, a[name] != -1), "numbers of features where there is a place"
         )
     yield from _rows("time", told & ~((a["time"] >= 0) & (a["time"] <= 1)), "fractions of the step in [0, 1]")
-    yield from _rows("distance", ~(a["distance"] >= 0), "numbers from 0 up")
+    yield from _rows("distance", np.isnan(a["distance"]), "numbers")
     yield from _rows("lower_bound", ~(a["lower_bound"] <= a["distance"]), "numbers up to the distance")
-    yield from _rows("lower_bound", ~(a["lower_bound"] >= 0), "numbers from 0 up")
+    apart = a["distance"] >= 0
+    yield from _rows(
+        "lower_bound", apart & ~(a["lower_bound"] >= 0), "numbers from 0 up where there is no depth"
+    )
     for name in ("point_a", "point_b", "normal"):
         yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
-    off = np.abs(np.linalg.norm(a["normal"], axis=1) - told) > UNIT_TOLERANCE
-    yield from _rows("normal", off, "directions of length 1 where there is a place, else zero")
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - (told | (a["distance"] < 0))) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1 where there is a place or a depth, else zero")
 
 
 def slides_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:

@@ -293,7 +293,7 @@ _CLEARANCE = (
     Column(
         "distance",
         LENGTH,
-        "then; farther apart than max_distance: not a number",
+        "then, below 0 in each other; farther apart than max_distance: not a number",
         _finite("distance", lambda r: r.distance),
     ),
     Column("lower_bound", LENGTH, "proved: they are never nearer than that"),

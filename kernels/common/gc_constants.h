@@ -350,6 +350,13 @@
 #define GC_CLEAR_LOOKS 16777216
 /* clearance: steps by which the moment is refined that the search found */
 #define GC_CLEAR_STEPS 64
+/* depth: what the cosines of cones of normals may be off: nodes are float32 */
+#define GC_DEEP_CONE GC_R(1e-4)
+/* depth: two features that are so many times as deep as the region reaches, along the area vector of the surface in it, are none of it:
+ * of convex bodies the reach was up to 1.23 times the least translation */
+#define GC_DEEP_PAIR GC_R(2.0)
+/* depth: how far B is moved where regions are looked for, in the least depths that are an overlap */
+#define GC_DEEP_NUDGE GC_R(0.25)
 /* caps; reaching one sets UNRESOLVED for the pair, never drops in silence */
 #define GC_MAX_NEWTON 80
 /* pieces of the motions of two bodies, where culling takes a screw for each: how far both turn in one, radians; how far B may be off

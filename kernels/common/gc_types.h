@@ -330,6 +330,45 @@ GC_RECORD(GC_HIT)
     ONE(X, properness)
 GC_RECORD(GC_HIT_REAL)
 
+/* the reals of two features that are past each other, or of a region of overlap */
+#define GC_DEEP_STRIDE 13
+#define GC_DEEP_COLUMNS(ONE, MANY, X) \
+    ONE(X, depth) /* user units */ \
+    ONE(X, at_a)  /* of edges: 0 to 1 along them */ \
+    ONE(X, at_b) \
+    MANY(X, point_a, 3) /* in the world */ \
+    MANY(X, point_b, 3) \
+    MANY(X, normal, 3) \
+    ONE(X, limit) /* of a region: two features that are deeper are none of it */
+GC_RECORD(GC_DEEP)
+
+/* an edge of one body that goes through a face of the other */
+#define GC_PASSAGE_STRIDE 5
+#define GC_PASSAGE_COLUMNS(ONE, MANY, X) \
+    ONE(X, pair) \
+    ONE(X, of) /* whose edge: 0 A's, 1 B's */ \
+    ONE(X, edge) \
+    ONE(X, face) \
+    ONE(X, enters) /* from its first vertex on */
+GC_RECORD(GC_PASSAGE)
+
+/* two such places on the line in which two faces meet, counted from the first of their pair */
+#define GC_LINK_STRIDE 4
+#define GC_LINK_COLUMNS(ONE, MANY, X) \
+    ONE(X, one) \
+    ONE(X, other) \
+    ONE(X, face_a) \
+    ONE(X, face_b)
+GC_RECORD(GC_LINK)
+
+/* a region of overlap */
+#define GC_REGION_STRIDE 3
+#define GC_REGION_COLUMNS(ONE, MANY, X) \
+    ONE(X, pair) \
+    ONE(X, place) /* of the pair in the lists of c02_regions; -1: it is in none, and all is one region */ \
+    ONE(X, first) /* the first of its cuts, counted from that of its pair */
+GC_RECORD(GC_REGION)
+
 /* What is common to a pair while it is solved: gc_mesh_a, gc_mesh_b and gc_screw_of have it. */
 typedef struct {
     GC_SEEN(gc_mesh, mesh_a);

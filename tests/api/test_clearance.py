@@ -86,7 +86,7 @@ def test_times_are_rows_of_a_pair(backend):
     )
     inside = gc.clearance(row(2, -0.75, way=2.0), [[0, 1]], at=[0.0, 1.0], backend=backend.kind)
     assert inside.status.tolist() == [gc.Status.INITIAL_OVERLAP, gc.Status.MISS]
-    assert inside.time.tolist() == [0.0, 1.0] and inside.distance[0] == 0.0
+    assert inside.time.tolist() == [0.0, 1.0] and inside.distance[0] == -0.75
 
 
 def test_what_has_no_distance(backend):

@@ -39,6 +39,8 @@ __all__ = [
     "kept_with",
     "measures_of",
     "nodes_of",
+    "is_convex",
+    "is_solid",
     "patches_of",
     "prepare",
     "screen_of",
@@ -120,6 +122,24 @@ def edge_lengths_of(mesh: Surface) -> NDArray[np.float64]:
 def solids_of(mesh: Surface) -> Solids:
     """`gpu_collide.geometry.preparation.solids.Solids` of a mesh."""
     return _stores.get(mesh, "solids", lambda: make_solids(mesh))
+
+
+def is_solid(mesh: Surface) -> bool:
+    """Has a mesh an inside everywhere: are all of its components closed, with sides that face out?"""
+
+    def make() -> bool:
+        return not mesh.two_sided and bool((solids_of(mesh).codes & 1).all()) and mesh.volume > 0
+
+    return _stores.get(mesh, "is solid", make)
+
+
+def is_convex(mesh: Surface) -> bool:
+    """Is a mesh a convex body: solid, of one component, without reflex edges?"""
+
+    def make() -> bool:
+        return is_solid(mesh) and len(solids_of(mesh).witness) == 1 and not (mesh.edge_flags & 1).any()
+
+    return _stores.get(mesh, "is convex", make)
 
 
 def patches_of(mesh: Surface) -> Patches:

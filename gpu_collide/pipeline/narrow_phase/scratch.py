@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from gpu_collide.pipeline.narrow_phase.plan import Plan
 
 __all__ = [
-    "CANDIDATES", "FIRST", "HITS", "JOINED", "LASTING", "MANY", "PATCHES", "PIECES", "ListKind",
-    "group_bytes", "hulls", "near", "nodes_first", "pair_bytes", "plane", "screen", "walk",
+    "CANDIDATES", "CUTS", "DEEP", "FIRST", "HITS", "JOINED", "LASTING", "MANY", "PATCHES", "PIECES",
+    "ListKind", "group_bytes", "hulls", "near", "nodes_first", "pair_bytes", "plane", "screen", "walk",
 ]  # fmt: skip
 
 _C = sources.constants()
@@ -27,6 +27,7 @@ _NEAR_INTS = int(_C["GC_NEAR_INTS"])
 #: Entries of lists for which there is room at first: for each thing that writes to one, and in all.
 FIRST = {"hulls": (2.0, 1024), "candidates": (12.0, 4096), "hits": (1.0, 1024), "patches": (16.0, 16384)}
 FIRST["pieces"] = 1.5, 1024
+FIRST |= {"deep": (8.0, 64), "cuts": (32.0, 64)}
 #: Candidates that there is room for at first where pairs have large parts.
 MANY = 1 << 21
 #: Nodes that a set of b05 may hold at first, and more where groups are few and meshes have many faces; pairs
@@ -94,6 +95,14 @@ PIECES = ListKind(
         "row_height": (1, "real"),
         "when": (1, "real"),
     },
+)
+DEEP = ListKind(
+    "deep",
+    "n_deep_out",
+    {"deep": (4, "int"), "place": (int(sources.record("deep").stride), "real")},
+)
+CUTS = ListKind(
+    "cuts", "n_cuts_out", {"cut": (int(sources.record("passage").stride), "int"), "cut_at": (1, "real")}
 )
 PATCHES = ListKind("patches", "n_out", {"list": (3, "int")})
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpu_collide.reference.clearance import c01_clearance
+from gpu_collide.reference.clearance import c01_clearance, c02_depth
 from gpu_collide.reference.narrow_phase import s01_screw, s02_facing, s09_overlap
 from gpu_collide.reference.narrow_phase._one_screw import motions_of_pair
 from gpu_collide.reference.narrow_phase._tables import tables_of
@@ -28,15 +28,11 @@ def clearance_reference(bodies, pairs, asked, motion, progress=None):
         Called as ``progress(rows_done, rows)``.
     """
     moments = [None] if asked.at is None else list(asked.at)
-    n = len(pairs) * len(moments)
-    found = {
-        name: np.full((n, *tail), _NOTHING.get(name, 0), d) for name, (d, tail) in CLEARANCE_ROWS.items()
-    }
+    n, rows = len(pairs) * len(moments), []
     tables = [tables_of(mesh) for mesh in bodies.meshes]
     p0, q0, ok0 = s01_screw.pose_arrays(bodies.start)
     p1, q1, ok1 = s01_screw.pose_arrays(bodies.end)
-    row = 0
-    for a, b in pairs:
+    for number, (a, b) in enumerate(pairs):
         mesh_a, mesh_b = bodies.meshes[bodies.shape[a]], bodies.meshes[bodies.shape[b]]
         pair = None
         if ok0[a] and ok1[a] and ok0[b] and ok1[b]:
@@ -46,35 +42,59 @@ def clearance_reference(bodies, pairs, asked, motion, progress=None):
             pair = motions_of_pair(screw, bodies, a, b, motion)
         for moment in moments:
             if pair is None:
-                found["status"][row] = Status.INVALID_INPUT
+                told = [{"status": Status.INVALID_INPUT}]
             elif not pair[0].in_range:
-                found["status"][row] = Status.UNRESOLVED
+                told = [{"status": Status.UNRESOLVED}]
             else:
                 side_a = s02_facing.side_of(pair[0], tables[bodies.shape[a]], "a")
                 side_b = s02_facing.side_of(pair[0], tables[bodies.shape[b]], "b")
-                for name, value in _row(pair[0], pair[1], side_a, side_b, asked, moment).items():
-                    found[name][row] = value
-            row += 1
+                told = _rows(pair[0], pair[1], side_a, side_b, asked, moment)
+            rows += [{"pair": number, **row} for row in told]
         if progress is not None:
-            progress(row, n)
+            progress((number + 1) * len(moments), n)
+    kinds = {"pair": (np.int32, ()), **CLEARANCE_ROWS}
+    found = {name: np.full((len(rows), *tail), _NOTHING.get(name, 0), d) for name, (d, tail) in kinds.items()}
+    for k, row in enumerate(rows):
+        for name, value in row.items():
+            found[name][k] = value
     return found
 
 
-def _row(motion, world, a, b, asked, moment):
-    """Fields of one row: the least over the step, or at a moment."""
+def _rows(motion, world, a, b, asked, moment):
+    """Fields of the rows of a pair: the least over the step, or at a moment, perhaps for each region."""
     start = -0.5 if moment is None else moment - 0.5
     if s09_overlap.overlap_at(motion, a, b, start):
-        return {"status": Status.INITIAL_OVERLAP, "time": start + 0.5, "distance": 0.0}
+        told = {"status": Status.INITIAL_OVERLAP, "time": start + 0.5, "distance": 0.0}
+        deep = [] if moment is None else c02_depth.depths_at(motion, a, b, start)
+        if deep and not asked.regions:
+            deep = [c02_depth.deepest(deep, motion.size)]
+        return [told | _depth(motion, world, place, moment) for place in deep] or [told]
+    return [_row(motion, world, a, b, asked, moment)]
+
+
+def _row(motion, world, a, b, asked, moment):
+    """Fields of the row of a pair that does not overlap."""
     near = c01_clearance.nearest(motion, a, b, asked.tolerance, asked.max_distance, moment)
+    if near.status == Status.HIT and moment is not None and c02_depth.are_convex(a, b):
+        (place,) = c02_depth.depths_at(motion, a, b, moment - 0.5)
+        if place.depth > 0.0 or near.place is None:
+            return {"status": Status.HIT, "time": moment, **_depth(motion, world, place, moment)}
     told = {"lower_bound": near.bound, "status": near.status}
     if near.place is None:
         return told if np.isinf(near.distance) else {**told, "time": near.s + 0.5, "distance": near.distance}
     t = np.array(near.s + 0.5 if moment is None else moment)
-    place = near.place
+    return {**told, "time": t, "distance": near.distance, **_placed(motion, world, near.place, t)}
+
+
+def _depth(motion, world, place, moment):
+    """Fields of a region."""
+    told = {"distance": 0.0 - place.depth, "lower_bound": 0.0 - place.depth}
+    return told | _placed(motion, world, place, np.array(moment))
+
+
+def _placed(motion, world, place, t):
+    """Features, points and normal of a row."""
     return {
-        **told,
-        "time": t,
-        "distance": near.distance,
         "kind": place.kind,
         "feature_a": place.feature_a,
         "feature_b": place.feature_b,
