@@ -12,6 +12,7 @@ their closest points at a reflex edge. Source: docs/decisions/0113.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,9 +37,9 @@ class Gaps:
     the frame in which A is seen, in user units.
     """
 
-    motion: object
-    a: object
-    b: object
+    motion: Any
+    a: Any
+    b: Any
     kind: Kind
     fa: np.ndarray
     fb: np.ndarray

@@ -1,5 +1,5 @@
 /* s07_start: pairs whose bodies are nearer to each other at the start than the distance at which they are in contact.
- * needs: common/gc_motion.h narrow_phase/frame/gc_body_motion.h narrow_phase/contact/gc_feature_distance.h narrow_phase/contact/gc_hits.h
+ * needs: narrow_phase/contact/gc_feature_distance.h narrow_phase/contact/gc_hits.h
  *
  * in:  candidates at a distance, with brackets; motions of both bodies of their pairs
  * out: GC_PAIR_OVERLAP in the state of such a pair
