@@ -29,6 +29,7 @@ REFERENCE = {
     "GC_TOL_TIE": "reference/narrow_phase/_properness.py TIE",
     "GC_PROPERNESS_STEPS": "reference/narrow_phase/s07_solve.py PROPERNESS_STEPS",
     "GC_TOL_FACING": "reference/narrow_phase/_properness.py FACING",
+    "GC_TOL_CONE": "reference/narrow_phase/distance_functions.py CONE",
     "GC_TAU_TIME": "reference/narrow_phase/s01_screw.py TAU_TIME",
     "GC_TAU_LENGTH": "reference/narrow_phase/s01_screw.py TAU_LENGTH",
     "GC_CURVE_ROUNDING": "reference/narrow_phase/_roots.py ROUNDING",

@@ -26,7 +26,7 @@ from gpu_collide._types import (
     Refine,
     ResultsOn,
 )
-from gpu_collide._validate import check_bool, check_bytes, check_choice, check_positive
+from gpu_collide._validate import check_bool, check_bytes, check_choice, check_distance, check_positive
 
 if TYPE_CHECKING:
     from typing import Any
@@ -137,6 +137,7 @@ class Options(Tuning):
     filters: tuple[FilterName, ...] = AUTO_FILTERS
     report: bool = False
     motion: MotionName = "relative"
+    target_distance: float = 0.0
     refine: Refine = "exact"
     resolution: float | None = None
     pixel_size: float | None = None
@@ -155,6 +156,7 @@ class Options(Tuning):
         tuning: Tuning | None = None,
         report: bool = False,
         motion: MotionName = "relative",
+        target_distance: float = 0.0,
         refine: Refine = "exact",
         resolution: float | None = None,
         pixel_size: float | None = None,
@@ -185,10 +187,14 @@ class Options(Tuning):
         resolution, pixel_size = _check_resolution(refine, resolution, pixel_size)
         max_bytes = check_bytes(max_bytes, DEFAULT_BYTES)
         _check_properness(min_properness)
+        target_distance = check_distance(target_distance, "target_distance")
+        if target_distance > 0.0:
+            _check_at_distance(refine, precision, "auto" if tuning is None else tuning.candidates)
         return cls(
             **vars(Tuning() if tuning is None else tuning),
             report=check_bool(report, "report"),
             motion=motion,
+            target_distance=target_distance,
             refine=refine,
             resolution=resolution,
             pixel_size=pixel_size,
@@ -215,7 +221,7 @@ class Options(Tuning):
     def told(self) -> dict[str, Any]:
         """What ``Contacts.info`` says of the options, beside the list of ``filters``."""
         names = ("refine", "candidates", "resolution", "pixel_size", "min_properness", "check_start",
-                 "contacts", "features", "motion")  # fmt: skip
+                 "contacts", "features", "motion", "target_distance")  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
 
@@ -251,6 +257,25 @@ def _check_motion(motion: str, refine: str, candidates: str) -> None:
         raise ValueError(
             "candidates: expected 'auto' or 'pairs' with motion='body', where pairs have no screw to make "
             "rows of, got 'raster'; motion='relative' has it"
+        )
+
+
+def _check_at_distance(refine: str, precision: str, candidates: str) -> None:
+    """Refuse what takes features for points of one screen, and what has no digits for a gap."""
+    if refine != "exact":
+        raise ValueError(
+            f"refine: expected 'exact' with target_distance above 0, where features share no pixel, got "
+            f"{refine!r}; target_distance=0 has it"
+        )
+    if candidates == "raster":
+        raise ValueError(
+            "candidates: expected 'auto' or 'pairs' with target_distance above 0, where features share no "
+            "rows, got 'raster'; target_distance=0 has it"
+        )
+    if precision == "single":
+        raise ValueError(
+            "precision: expected 'mixed' or 'double' with target_distance above 0, whose roots float32 does "
+            "not resolve, got 'single'; target_distance=0 has it"
         )
 
 

@@ -39,6 +39,7 @@ __all__ = [
     "check_callable",
     "check_finite",
     "check_choice",
+    "check_distance",
     "check_positive",
     "check_pairs",
     "device_pairs",
@@ -336,6 +337,15 @@ def check_positive(value: Any, name: str, none_ok: bool = False, integer: bool =
         raise ValueError(
             f"{name}: expected {what} that a float holds, got an integer of {int(value).bit_length()} bits"
         ) from None
+
+
+def check_distance(value: Any, name: str) -> float:
+    """Check a length from zero up; returns it as ``float``."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name}: expected a length from 0 up, got {type(value).__name__}")
+    if not 0 <= value < np.inf:
+        raise ValueError(f"{name}: expected a length from 0 up, got {value}")
+    return check_positive(value, name) if value else 0.0
 
 
 def check_bytes(value: Any, default: int, name: str = "max_bytes") -> int:

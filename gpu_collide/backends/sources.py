@@ -52,6 +52,7 @@ PROGRAMS = {
     "solve_split": ("narrow_phase/solve/s07_find.c",),
     "solve_raster": ("narrow_phase/raster/s07_answer.c",),
     "bodies": ("narrow_phase/frame/s01_bodies.c",),
+    "start": ("narrow_phase/solve/s07_start.c",),
     "overlap": ("narrow_phase/overlap/s09_overlap.c",),
     "clearance": ("clearance/c01_clearance.c",),
     "depth": ("clearance/c02_depth.c",),
@@ -70,8 +71,11 @@ PROGRAMS = {
 
 #: Programs that are others with a macro that is 1 in them; their kernels have its word behind their names.
 VARIANTS = {
-    name: (name.removesuffix("_body"), "GC_BODY_MOTION")
-    for name in ("solve_body", "overlap_body", "clearance_body", "depth_body", "sweep_body")
+    **{
+        name: (name.removesuffix("_body"), "GC_BODY_MOTION")
+        for name in ("solve_body", "overlap_body", "clearance_body", "depth_body", "sweep_body")
+    },
+    "solve_distance": ("solve", "GC_AT_DISTANCE"),
 }
 _ENTRY = re.compile(r"(?m)^(\s*GC_(?:CROWDED_)?KERNEL\s+void\s+(?!gc_)\w+)")
 

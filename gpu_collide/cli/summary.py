@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from gpu_collide.results.contacts import Contacts
 
 STATUS_WORDS = {"INITIAL_OVERLAP": "in each other at the start"}
-KIND_WORDS = {"FV": "face of A, vertex of B", "VF": "vertex of A, face of B", "EE": "edge of A, edge of B"}
+KIND_WORDS = {
+    "FV": "face of A, vertex of B", "VF": "vertex of A, face of B", "EE": "edge of A, edge of B",
+    "EV": "edge of A, vertex of B", "VE": "vertex of A, edge of B", "VV": "vertex of A, vertex of B",
+}  # fmt: skip
 
 
 def print_summary(terminal: Terminal, contacts: Contacts, seconds: float | None = None) -> None:
@@ -56,8 +59,10 @@ def found_rows(contacts: Contacts) -> list[Any]:
         if count or status in (gc.Status.HIT, gc.Status.MISS):
             rows.append((f"  {status_text(status)}", f"{count:,}", _share(count, n_pairs)))
     rows.append(("contacts", f"{n_contacts:,}", ""))
-    for kind in CONTACT_KINDS:
+    for kind in gc.Kind:
         count = int(np.count_nonzero(contacts.kind == kind))
+        if kind not in CONTACT_KINDS and not count:  # where bodies touch there are none of these
+            continue
         rows.append((f"  {kind.name}: {KIND_WORDS[kind.name]}", f"{count:,}", _share(count, n_contacts)))
     sustained = int(np.count_nonzero(contacts.sustained))
     if sustained:

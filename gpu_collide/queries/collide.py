@@ -54,6 +54,7 @@ def collide(
     tuning: Tuning | None = None,
     report: bool = False,
     motion: MotionName = "relative",
+    target_distance: float = 0.0,
     refine: Refine = "exact",
     resolution: float | None = None,
     pixel_size: float | None = None,
@@ -93,6 +94,12 @@ def collide(
         straight on and spinning if it was made by `Bodies.from_velocities`; `Bodies.poses_at` has where it
         is. Where both are the same, within rounding, so are the bits. ``body`` takes ``refine="exact"``, and
         1.7 to 3.3 times as long where both turn by 20 to 45 degrees.
+    target_distance : float, optional
+        Contact is where the gap between two bodies falls to this length, in units of the poses: all such
+        places; at `toi` a pair is nearer than it for the first time. Vertices beside edges and beside
+        vertices are contacts of their own then (EV, VE, VV), `local_a` and `local_b` are the closest points
+        of both bodies, and `position` is A's. It takes ``refine="exact"``, and ``mixed`` or ``double``.
+        Default 0: where bodies touch. See Notes, and docs/guide/distance.md.
     refine : {"exact", "segments", "pixels"}, optional
         ``exact`` solves for times to rounding and misses nothing, and is the fastest on a CPU. ``segments``
         takes edges for straight pieces between the rows of the screen and interpolates the times at which
@@ -181,6 +188,15 @@ def collide(
     outranks UNRESOLVED and HIT: ``np.isfinite(contacts.toi)`` says which pairs have contacts. Pairs that are
     UNRESOLVED for the length of their way are not looked at.
 
+    With a `target_distance` above 0 contacts are closest points of the bodies whose gap falls to it, or
+    stays at it. They lie inside both features, and `normal`, the direction between them, in the normal
+    cones of both, closed within 1e-9; so properness is in [0, 1]. A graze within 1e-11 of the size is a
+    contact, and what comes closer again is one again. Pairs nearer than it at the start are
+    INITIAL_OVERLAP, unless ``check_start=False``, and have the contacts that come later; at the distance
+    and coming nearer is a contact at time 0. There is none at a reflex edge, where no closest point lies,
+    nor on the back of an open part's faces, unless the mesh is ``two_sided``. A distance of at most 1e-11
+    of the size is touch.
+
     The modes ``segments`` and ``pixels`` may see contacts of bodies that do not meet. Broad phase and filters
     leave some of those out; of pairs that meet they leave out nothing in any mode.
 
@@ -201,8 +217,8 @@ def collide(
     if pairs is None or still_pairs is not False or any(rule is not None for rule in told):
         rules = check_rules(len(bodies), *told, still_pairs)
     options = options_of(
-        tuning=tuning, report=report, motion=motion, refine=refine, resolution=resolution,
-        pixel_size=pixel_size,
+        tuning=tuning, report=report, motion=motion, target_distance=target_distance, refine=refine,
+        resolution=resolution, pixel_size=pixel_size,
         min_properness=min_properness, contacts=contacts, check_start=check_start, precision=precision,
         backend=backend, max_bytes=max_bytes, results=results,
     )  # fmt: skip
@@ -217,7 +233,8 @@ def collide(
     engines = engines_of(get_backend(options.backend, options.precision))
     engine = engines.take(bodies.meshes, options)
     if pairs is None:
-        found = answer(engine, bodies, open_search(engine, bodies, rules), progress)
+        search = open_search(engine, bodies, rules, margin=options.target_distance)
+        found = answer(engine, bodies, search, progress)
     else:
         found = answer_pairs(engine, bodies, pairs, progress)
     engines.give(bodies.meshes, engine)
@@ -274,7 +291,8 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
         if found.report is not None:
             info["report"] = FilterReport([pairs.report.filter_row(), *found.report]).to_dict()
     if "GPU_COLLIDE_CHECK" in os.environ and invariants.enabled():
-        asked = {name: getattr(options, name) for name in ("min_properness", "motion", "precision", "refine")}
+        names = ("min_properness", "motion", "precision", "refine", "target_distance")
+        asked = {name: getattr(options, name) for name in names}
         here = found.to_numpy()
         invariants.ensure(here, bodies, here.pairs, contacts=options.contacts, **asked)
     return found

@@ -84,7 +84,7 @@ class Contacts(Result):
     pair : (c,) int32
         Row of `pairs`.
     kind : (c,) uint8
-        `Kind`: FV 0, VF 1, EE 2.
+        `Kind`: FV 0, VF 1, EE 2; at a distance also EV 3, VE 4, VV 5.
     feature_a, feature_b : (c,) int32
         Numbers of the face, vertex or edge in A's and B's `Mesh`.
     time : (c,) float64
@@ -97,7 +97,8 @@ class Contacts(Result):
         In [-1, 1]: positive where a corner or an edge leads, 0 where an edge or a face lies flat against the
         other body, negative where solids that touch there would already be inside each other.
     local_a, local_b : (c, 3) float64
-        The same point in the coordinates of A's and B's mesh.
+        The same point in the coordinates of A's and B's mesh. At a distance each body's own closest point;
+        `position` is A's, and B's is ``position + target_distance * normal``.
     normal_speed : (c,) float64
         Relative speed along the normal, length per step: negative approaches, zero slides, positive
         separates.

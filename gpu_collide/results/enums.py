@@ -10,7 +10,9 @@ class Status(enum.IntEnum):
 
     MISS = 0  #: no reported contact (perhaps some below ``min_properness``)
     HIT = 1  #: at least one reported contact
-    INITIAL_OVERLAP = 2  #: the solids overlap at the start, unless ``check_start=False``; contacts are kept
+    #: the solids overlap at the start, or are nearer than ``target_distance``, unless ``check_start=False``;
+    #: contacts are kept
+    INITIAL_OVERLAP = 2
     INVALID_INPUT = 3  #: a pose that is not finite or not rigid; no contacts
     #: a cap of the solver was reached, and contacts may be missing; or the motion is too long for the
     #: precision, and there are none (docs/guide/limits.md has the reasons)
@@ -18,7 +20,8 @@ class Status(enum.IntEnum):
 
 
 class Kind(enum.IntEnum):
-    """Which features meet, or are nearest to each other. Contacts are of the first three kinds."""
+    """Which features meet, or are nearest to each other. Contacts are of the first three kinds, at a distance
+    of the first six."""
 
     FV = 0  #: a face of A and a vertex of B
     VF = 1  #: a vertex of A and a face of B
@@ -29,7 +32,7 @@ class Kind(enum.IntEnum):
     NONE = -1  #: no place is told
 
 
-#: What contacts may be: at a meeting of others, one of these is there as well.
+#: What contacts of bodies that touch may be: at a meeting of others, one of these is there as well.
 CONTACT_KINDS = (Kind.FV, Kind.VF, Kind.EE)
 
 

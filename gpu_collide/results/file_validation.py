@@ -120,7 +120,7 @@ def contact_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Itera
     yield from csr_faults(start, len(time))
     owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
     yield from _rows("pair", a["pair"] != owner, "the pairs that contact_start says")
-    yield from _each_contact_faults(a, n_kinds, "time")
+    yield from _each_contact_faults(a, max(Kind) + 1, "time")
     yield from _rows("time_end", a["time_end"] > 1, "fractions of the step in [0, 1]")
     yield from _toi_faults("toi", a["toi"], time, start)
     yield from _order_faults("time", [a[n] for n in ("pair", "time", "kind", "feature_a", "feature_b")])

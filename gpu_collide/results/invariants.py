@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.results.contacts import Kind, Status
-from gpu_collide.results.enums import CONTACT_KINDS
 from gpu_collide.results.invariants_motion import BodyMotions, Motion, Tables, carry
 
 if TYPE_CHECKING:
@@ -79,6 +78,7 @@ def violations(
     refine: Refine = "exact",
     contacts: ContactsWanted = "all",
     motion: MotionName = "relative",
+    target_distance: float = 0.0,
 ) -> list[str]:
     """Sentences about every promise that the result breaks; none if it is sound.
 
@@ -88,7 +88,7 @@ def violations(
     bodies : Bodies
     pairs : (p, 2) array_like of int, optional
         Default: the pairs that the result holds.
-    min_properness, precision, refine, contacts, motion
+    min_properness, precision, refine, contacts, motion, target_distance
         As the query was asked. Places are checked in exact mode only; the others are off by pixels.
     """
     found = found.to_numpy()
@@ -99,7 +99,8 @@ def violations(
         return bad
     bad = _features(found, bodies, pairs) + _numbers(found, min_properness, slack)
     if not bad and len(found) and refine == "exact":
-        bad = _places(found, bodies, pairs, slack, BodyMotions if motion == "body" else Motion)
+        kind = BodyMotions if motion == "body" else Motion
+        bad = _places(found, bodies, pairs, slack, kind, target_distance)
     return bad
 
 
@@ -129,7 +130,7 @@ def _form(found: Contacts, pairs: Array) -> list[str]:
         bad.append("pair and contact_start disagree")
     if not np.isin(found.status, list(Status)).all():
         bad.append("a status that does not exist")
-    bad += _tell(found, ~np.isin(found.kind, CONTACT_KINDS), "a kind that does not exist")
+    bad += _tell(found, found.kind > max(Kind), "a kind that does not exist")
     keys = (found.feature_b, found.feature_a, found.kind, found.time, found.pair)
     if not np.array_equal(np.lexsort(keys), np.arange(n)):
         bad.append("contacts are not ordered by pair, time, kind, features")
@@ -165,13 +166,18 @@ def _status(found: Contacts, bodies: Bodies, pairs: Array, contacts: ContactsWan
     return bad
 
 
+def _sorts(side: int) -> list[str]:
+    """Of each kind what it is of A (`side` 0) or B: F, V or E."""
+    return [Kind(number).name[side] for number in range(max(Kind) + 1)]
+
+
 def _features(found: Contacts, bodies: Bodies, pairs: Array) -> list[str]:
     """Feature numbers within their meshes."""
     bad: list[str] = []
     count = np.array([(m.n_faces, m.n_vertices, m.n_edges) for m in bodies.meshes])
-    for side, name, column in ((0, "feature_a", [0, 1, 2]), (1, "feature_b", [1, 0, 2])):
-        number = getattr(found, name)
-        most = count[bodies.shape[pairs[found.pair, side]], np.array(column)[found.kind]]
+    for side, name in enumerate(("feature_a", "feature_b")):
+        number, column = getattr(found, name), np.array(["FVE".index(sort) for sort in _sorts(side)])
+        most = count[bodies.shape[pairs[found.pair, side]], column[found.kind]]
         bad += _tell(found, (number < 0) | (number >= most), f"{name} is no feature of its mesh")
     return bad
 
@@ -195,8 +201,11 @@ def _numbers(found: Contacts, min_properness: float, slack: _Slack) -> list[str]
     return bad + _tell(found, proper < min_properness, "properness below the threshold")
 
 
-def _places(found: Contacts, bodies: Bodies, pairs: Array, slack: _Slack, kind: type[Motion]) -> list[str]:
-    """Local points lie on their features, meet at the time of the contact, and are where the world says."""
+def _places(
+    found: Contacts, bodies: Bodies, pairs: Array, slack: _Slack, kind: type[Motion], distance: float
+) -> list[str]:
+    """Local points lie on their features, meet at the time of the contact, or are as far apart then as was
+    asked for, and are where the world says."""
     table = Tables(bodies.meshes)
     a, b = pairs[found.pair].T
     motion = kind.of_pairs(bodies, table, a, b)
@@ -217,20 +226,30 @@ def _places(found: Contacts, bodies: Bodies, pairs: Array, slack: _Slack, kind: 
 
     bad: list[str] = []
     shape_a, shape_b = bodies.shape[a], bodies.shape[b]
-    off_a = table.off_feature(shape_a, found.kind, found.feature_a, found.local_a, Kind.FV)
-    off_b = table.off_feature(shape_b, found.kind, found.feature_b, found.local_b, Kind.VF)
+    sort_a, sort_b = (np.array(_sorts(side))[found.kind] for side in (0, 1))
+    off_a = table.off_feature(shape_a, sort_a, found.feature_a, found.local_a)
+    off_b = table.off_feature(shape_b, sort_b, found.feature_b, found.local_b)
     bad += _tell(found, off_a > border, "local_a is off its feature by", off_a)
     bad += _tell(found, off_b > border, "local_b is off its feature by", off_b)
 
-    apart = np.abs(motion.b_in_a(time, found.local_b) - found.local_a).max(axis=1)
-    bad += _tell(found, sure & (apart > soft), "local_a and local_b do not meet: apart by", apart)
+    apart = motion.b_in_a(time, found.local_b) - found.local_a
+    if distance > 0:
+        # what is not above the touch tolerance is no distance
+        wide = np.where(distance > slack.place * size, distance, 0.0)
+        apart = np.abs(np.sqrt((apart**2).sum(axis=1)) - wide)
+        bad += _tell(
+            found, sure & (apart > soft), "local_a and local_b are not at the distance: off by", apart
+        )
+    else:
+        apart = np.abs(apart).max(axis=1)
+        bad += _tell(found, sure & (apart > soft), "local_a and local_b do not meet: apart by", apart)
 
     world, turned, far, real = carry(bodies, a, time, found.local_a, motion.face_normal(table, found))
     sure_world = real > slack.half_turn
     off = np.abs(world - found.position).max(axis=1)
     allowed = soft + slack.reach * (far + np.abs(found.position).max(axis=1))
     bad += _tell(found, sure_world & (off > allowed), "position is not A's point in the world: off by", off)
-    face = (found.kind != Kind.EE) & sure & sure_world
+    face = np.isin(found.kind, (Kind.FV, Kind.VF)) & sure & sure_world
     # from A to B: out of a face of A, into a face of B; only a sheet has two sides to choose from
     turned = np.where((found.kind == Kind.VF)[:, None], -turned, turned)
     sheet = np.array([m.two_sided for m in bodies.meshes])[np.where(found.kind == Kind.VF, shape_b, shape_a)]

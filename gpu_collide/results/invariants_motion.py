@@ -246,15 +246,16 @@ class Tables:
         along = ends[:, 1] - ends[:, 0]
         return along / np.sqrt(_dot(along, along))[:, None]
 
-    def off_feature(self, mesh: Array, kind: Array, feature: Array, local: Array, face_kind: int) -> Array:
-        """How far points of mesh coordinates are off the vertex, edge or face that their contact names."""
+    def off_feature(self, mesh: Array, sort: Array, feature: Array, local: Array) -> Array:
+        """How far points of mesh coordinates are off the vertex, edge or face (`sort`: V, E, F) that their
+        contact names."""
         x = local - self.center[mesh]
         off = np.zeros(len(x))
-        k = np.flatnonzero(kind == face_kind)
+        k = np.flatnonzero(sort == "F")
         off[k] = self._off_face(self.first_face[mesh[k]] + feature[k], x[k])
-        k = np.flatnonzero((kind != face_kind) & (kind != Kind.EE))
+        k = np.flatnonzero(sort == "V")
         off[k] = np.abs(x[k] - self.points[self.first_point[mesh[k]] + feature[k]]).max(axis=1)
-        k = np.flatnonzero(kind == Kind.EE)
+        k = np.flatnonzero(sort == "E")
         ends = self.points[self.edges[self.first_edge[mesh[k]] + feature[k]]]
         along, from_low = ends[:, 1] - ends[:, 0], x[k] - ends[:, 0]
         share = np.clip(_dot(from_low, along) / _dot(along, along), 0, 1)

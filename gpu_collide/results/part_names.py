@@ -29,6 +29,9 @@ _FEATURES = {  # of A and of B in each kind of contact
     Kind.FV: ("face", "vertex"),
     Kind.VF: ("vertex", "face"),
     Kind.EE: ("edge", "edge"),
+    Kind.EV: ("edge", "vertex"),
+    Kind.VE: ("vertex", "edge"),
+    Kind.VV: ("vertex", "vertex"),
 }
 
 

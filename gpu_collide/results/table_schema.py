@@ -162,7 +162,7 @@ def _named(of: str) -> tuple[Column, ...]:
 def _contact(speed: str) -> tuple[Column, ...]:
     """What a contact is in both kinds of result, behind its time."""
     return (
-        Column("kind", "", "FV: face of A, vertex of B; VF: the reverse; EE: edge, edge", words=Kind),
+        Column("kind", "", "features of A and of B: F face, E edge, V vertex", words=Kind),
         *_features("A's", "B's"),
         _vector("position", LENGTH, "world position"),
         _vector("normal", "", "unit normal in the world, from A to B"),

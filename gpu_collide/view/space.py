@@ -29,11 +29,14 @@ __all__ = [
 ]  # fmt: skip
 
 COLOR_A, COLOR_B, COLOR_INK, COLOR_NORMAL = "#3a76af", "#e38b2c", "#22262b", "#b3123f"
-MARKERS = {Kind.FV: "^", Kind.VF: "v", Kind.EE: "o"}
+MARKERS = {Kind.FV: "^", Kind.VF: "v", Kind.EE: "o", Kind.EV: ">", Kind.VE: "<", Kind.VV: "D"}
 LABELS = {
     Kind.FV: "FV: face of A, vertex of B",
     Kind.VF: "VF: vertex of A, face of B",
     Kind.EE: "EE: edge of A, edge of B",
+    Kind.EV: "EV: edge of A, vertex of B",
+    Kind.VE: "VE: vertex of A, edge of B",
+    Kind.VV: "VV: vertex of A, vertex of B",
 }
 HALO = [withStroke(linewidth=3, foreground="white")]
 _LIGHT = np.array([0.35, -0.45, 0.82])

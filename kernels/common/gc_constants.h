@@ -32,6 +32,8 @@
 #define GC_PROPERNESS_STEPS GC_R(1099511627776.0)
 /* facing is decided within this share of the pair's speed */
 #define GC_TOL_FACING GC_R(1e-9)
+/* at a distance: a direction is in a closed cone if no number that says so is below 0 by more (rounding: 1e-15) */
+#define GC_TOL_CONE GC_R(1e-9)
 /* roots are looked for this far outside [0, 1], then clamped: constant part, and part times size/speed */
 #define GC_TAU_TIME GC_R(1e-9)
 #define GC_TAU_LENGTH GC_R(1e-10)
@@ -93,6 +95,7 @@
 #define GC_TOL_TIE GC_R(1e-5)
 #define GC_PROPERNESS_STEPS GC_R(65536.0)
 #define GC_TOL_FACING GC_R(1e-5)
+#define GC_TOL_CONE GC_R(1e-5)
 #define GC_BODY_ROUNDING GC_R(3.6)
 #define GC_ONE_SCREW GC_R(4e-6)
 #define GC_TAU_TIME GC_R(1e-6)

@@ -92,15 +92,22 @@ GC_LARGE gc_body_bounds gc_bodies_bounds(const gc_bodies *b)
     gc_plane_bounds(&o, d, b->radius_b, o.plane_a);
     gc_plane_bounds(&o, d, b->radius_a, o.plane_b);
     gc_plane_bounds(&o, d, b->radius_b, l);
+    /* that of both centres, what an observer adds who turns himself, and the other's turn */
+    l0 = b->angle_a * gc_length(gc_of_three(b->swing_a)) + b->angle_b * gc_length(gc_of_three(b->swing_b));
+    o.point_a = l0 + b->angle_a * (GC_R(2.0) * b->way + b->angle_a * b->most) + o.d2 * b->radius_b;
+    o.point_b = l0 + b->angle_b * (GC_R(2.0) * b->way + b->angle_b * b->most) + o.d2 * b->radius_a;
+    o.point_a = GC_MIN(o.plane_a[1], o.point_a);
+    o.point_b = GC_MIN(o.plane_b[1], o.point_b);
+    l0 = b->most + b->radius_a + b->radius_b;
     o.lines[0] = l[0] + l0 * d;
     o.lines[1] = l[1] + GC_R(2.0) * l[0] * d + l0 * o.d2;
     o.lines[2] = l[2] + GC_R(3.0) * (l[1] * d + l[0] * o.d2) + l0 * o.d3;
     return o;
 }
 
-#if GC_BODY_MOTION
 GC_FN void gc_bodies_load(GC_GLOBAL const gc_real *from, gc_bodies *to) { GC_LOAD(GC_BODIES, GC_BODIES); }
 
+#if GC_BODY_MOTION
 /* does each body of a pair move by itself, not B by one screw as A sees it? */
 GC_FN int gc_each_moves(const gc_pair *p) { return p->bodies.pieces > GC_R(0.0); }
 

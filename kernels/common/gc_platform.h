@@ -21,6 +21,13 @@
 #ifndef GC_PRECISION
 #error "define GC_PRECISION: 0 mixed, 1 double, 2 single"
 #endif
+/* 1 in programs that solve for contacts at a distance, where each body has a motion of its own (backends/sources.py) */
+#ifndef GC_AT_DISTANCE
+#define GC_AT_DISTANCE 0
+#endif
+#if GC_AT_DISTANCE
+#define GC_BODY_MOTION 1
+#endif
 /* 1 in programs that solve for bodies each of which has a motion of its own (backends/sources.py) */
 #ifndef GC_BODY_MOTION
 #define GC_BODY_MOTION 0

@@ -11,7 +11,7 @@
 #define GC_VF 1
 #define GC_EE 2
 
-/* nearest features, beside those that meet: an edge of A and a vertex of B, the reverse, two vertices; none; in the search: an edge
+/* nearest features, and contacts at a distance, beside those that meet: an edge of A and a vertex of B, the reverse, two vertices; none; in the search: an edge
  * that goes through a face */
 #define GC_EV 3
 #define GC_VE 4
@@ -55,17 +55,17 @@
 #define GC_VERTEX_REFLEX 1
 
 /* hit_kind = kind + these bits */
-#define GC_HIT_KIND_MASK 3
-#define GC_HIT_SUSTAINED 4
-#define GC_HIT_A_END 8 /* edge-edge: at an end of A's edge */
-#define GC_HIT_B_END 16
-#define GC_HIT_BORDER 32                                            /* vertex-face: on the border of the face */
+#define GC_HIT_KIND_MASK 7
+#define GC_HIT_SUSTAINED 8
+#define GC_HIT_A_END 16 /* edge-edge: at an end of A's edge */
+#define GC_HIT_B_END 32
+#define GC_HIT_BORDER 64                                            /* vertex-face: on the border of the face */
 #define GC_HIT_MARGIN (GC_HIT_A_END | GC_HIT_B_END | GC_HIT_BORDER) /* any of these: it may be one meeting with others */
 /* with refine = pixels: of that edge the end with the higher vertex number; reported as it is */
-#define GC_HIT_A_HIGH 64
-#define GC_HIT_B_HIGH 128
-#define GC_HIT_KEPT 256
-#define GC_HIT_UNTESTED 512 /* a time at which the features may meet: s07_find */
+#define GC_HIT_A_HIGH 128
+#define GC_HIT_B_HIGH 256
+#define GC_HIT_KEPT 512
+#define GC_HIT_UNTESTED 1024 /* a time at which the features may meet: s07_find */
 
 /* in place of the pair of a hit: no entry, nor any behind it; one that is no hit */
 #define GC_HIT_NONE (-1)
@@ -212,7 +212,8 @@ GC_RECORD(GC_INSET)
     ONE(X, pad)    /* how far B may be off this screw, for one that stands for a piece of a motion; 0: it is the motion */ \
     ONE(X, slip)   /* the same of the velocity at a place */ \
     ONE(X, tilt)   /* and of directions, radians */ \
-    ONE(X, pieces) /* 0; above: no screw, but a GC_BODIES, cut into so many; below: too long a motion, and not this one */
+    ONE(X, pieces) /* 0; above: no screw, but a GC_BODIES, cut into so many; below: too long a motion, and not this one */ \
+    ONE(X, distance) /* 0 */
 GC_RECORD(GC_SCREW)
 typedef struct {
     GC_FIELDS(GC_SCREW, gc_real)
@@ -245,7 +246,8 @@ typedef struct {
     ONE(X, pad) \
     ONE(X, slip) \
     ONE(X, tilt) \
-    ONE(X, pieces)
+    ONE(X, pieces) \
+    ONE(X, distance) /* of bodies in contact, scaled; 0: they touch */
 GC_RECORD(GC_BODIES)
 typedef struct {
     GC_FIELDS(GC_BODIES, gc_real)
@@ -257,6 +259,7 @@ typedef struct {
  * centre, as B sees them), and two lines of unit directions. */
 typedef struct {
     gc_real y1, y2, y3, d2, d3;
+    gc_real point_a, point_b; /* closer ones of the acceleration of a point of B as A sees it, and of one of A */
     gc_real plane_a[3], plane_b[3], lines[3];
 } gc_body_bounds;
 

@@ -87,7 +87,7 @@ def test_dtypes_and_lengths():
     }
     for name, code in expected.items():
         assert getattr(contacts, name).dtype == np.dtype(code)
-    assert [int(s) for s in Status] == [0, 1, 2, 3, 4] and [int(k) for k in Kind] == [0, 1, 2]
+    assert [int(s) for s in Status] == [0, 1, 2, 3, 4] and [int(k) for k in Kind] == [0, 1, 2, 3, 4, 5, -1]
 
 
 def test_frozen():

@@ -39,8 +39,11 @@ SHARED_LAUNCHES = {
 """Entry points that run several stages, and those stages, which have no entry point of their own. The screen
 of small meshes has s05 and s06 in a form of its own (``gc_small.h``)."""
 
-OTHER_LAUNCHES = {"s01_bodies": "s01_screw", "s07_answer": "s07_solve", "s07_find": "s07_solve"}
-"""Launches in place of a stage's own, in files of their own: a query without them does not build them."""
+OTHER_LAUNCHES = {
+    "s01_bodies": "s01_screw", "s07_answer": "s07_solve", "s07_find": "s07_solve", "s07_start": "s07_solve",
+}  # fmt: skip
+"""Launches in place of a stage's own, or beside it, in files of their own: a query without them does not
+build them."""
 
 each_family = pytest.mark.parametrize("family", FAMILIES)
 
@@ -137,7 +140,7 @@ def test_each_kernel_of_the_narrow_phase_is_launched_at_one_place():
                 found.update(text for text in texts if isinstance(text, str))
     programs = (
         "near_faces", "join_near_faces", "screen", "screen_small", "first_contact", "hull_separation",
-        "solve", "solve_split", "solve_raster", "overlap", "bodies",
+        "solve", "solve_split", "solve_raster", "start", "overlap", "bodies",
     )  # fmt: skip
     names = {name for program in programs for name in declarations.parse(sources.program(program))}
     names |= {"s01_screw", "s01_long", "g02_pairs"}

@@ -109,7 +109,7 @@ def _launch(
     size = x.plan.small_size if lot.small else x.plan.group_size
     given = {
         "items_in": lot.items, "reals_per_group": reals, "ints_per_group": ints,
-        "min_properness": options.min_properness, "refine": REFINE[options.refine],
+        "min_properness": x.plan.least_properness, "refine": REFINE[options.refine],
     }  # fmt: skip
     if lot.small:
         x.launch("screen_small", todo, given, lot.tables, found.out, seats=seats, size=size)

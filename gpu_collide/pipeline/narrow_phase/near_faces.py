@@ -163,7 +163,7 @@ def _features(
     options = x.plan.options
     x.launch(
         "b05_features", todo, found.out, seats=seats, room=seats.sizes[0], gives_up=gives_up,
-        min_properness=options.min_properness, refine=REFINE[options.refine],
+        min_properness=x.plan.least_properness, refine=REFINE[options.refine],
         whole_out=seats.given["no_room_out"] if whole is None else whole,
     )  # fmt: skip
 

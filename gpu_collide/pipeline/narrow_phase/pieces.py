@@ -23,7 +23,12 @@ __all__ = ["cut", "propose_for_pairs", "settle_pairs"]
 
 def cut(x: Executor) -> Executor:
     """s01_bodies: the motions of every pair, its state, and its pieces; an executor with those for pairs."""
-    given = {"motion_out": x.buffers["screw_out"], "settled_out": x.buffers["state_out"]}
+    options = x.plan.options
+    given = {
+        "motion_out": x.buffers["screw_out"], "settled_out": x.buffers["state_out"],
+        "target_distance": options.target_distance, "relative": int(options.motion == "relative"),
+        "closed": int(x.plan.closed),
+    }  # fmt: skip
     x.buffers["when_out"] = x.empty(x.pairs.most, x.run.real)
     if "spins_in" not in x.buffers:  # nobody spins
         n = x.buffers["valid_in"].size

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CANDIDATES", "FILTERS", "KINDS", "LIMITS", "REFINE", "Limits", "PairClasses", "Plan", "decide",
+    "has_no_border",
     "near_bits", "near_pairs", "takes_trees",
 ]  # fmt: skip
 
@@ -120,6 +121,8 @@ class Plan:
         Among which a heavy item may be shared.
     small_size : int or None
         Work-items of a group for two small meshes, if it has fewer.
+    closed : bool
+        No edge of any mesh is a border.
     gives_up : bool
         May a search for near faces be given up that costs more than it saves?
     """
@@ -136,6 +139,7 @@ class Plan:
     serial: bool
     threads: int
     small_size: int | None
+    closed: bool
     gives_up: bool
 
     # -- kinds of pairs --------------------------------------------------------------------------------------
@@ -255,12 +259,22 @@ class Plan:
 
     @property
     def pieces(self) -> bool:
-        """Are pairs cut into pieces, since each body has its own motion?"""
-        return self.options.motion == "body"
+        """Are pairs cut into pieces, since each body has its own motion, or since they meet at a distance?"""
+        return self.options.motion == "body" or self.at_distance
+
+    @property
+    def at_distance(self) -> bool:
+        """Are contacts at a distance asked for?"""
+        return self.options.target_distance > 0.0
+
+    @property
+    def least_properness(self) -> float:
+        """What culling may take for granted of contacts. At a distance any direction may be theirs."""
+        return -1.0 if self.at_distance else self.options.min_properness
 
     def solver(self, kernel: str) -> str:
         """Name of a kernel that solves contact equations or looks at a contact."""
-        return f"{kernel}_body" if self.pieces else kernel
+        return f"{kernel}_distance" if self.at_distance else f"{kernel}_body" if self.pieces else kernel
 
     @cached_property
     def programs(self) -> tuple[str, ...]:
@@ -268,7 +282,9 @@ class Plan:
         o = self.options
         asked = {
             "screw": True, "screen": True, "screen_small": "small" in self.classes.kinds,
-            "solve": not self.pieces, "bodies": self.pieces, "solve_body": self.pieces,
+            "solve": not self.pieces, "bodies": self.pieces,
+            "solve_body": self.pieces and not self.at_distance, "solve_distance": self.at_distance,
+            "start": self.at_distance and o.check_start,
             "solve_raster": o.refine != "exact",
             "solve_split": o.refine == "exact" and not self.serial and not self.pieces,
             "overlap": o.check_start and not self.pieces, "overlap_body": o.check_start and self.pieces,
@@ -333,7 +349,7 @@ def decide(meshes: Sequence[Any], options: Options, backend: Backend) -> Plan:
     faces, limits, serial = counts[:, 2], LIMITS, backend.group_size == 1
     near = late = near_bits(meshes, options, backend.kind != "cuda")
     first = options.first_only and options.refine == "exact" and options.motion == "relative"
-    first = first and options.candidates == options.features == "auto"
+    first = first and options.target_distance == 0.0 and options.candidates == options.features == "auto"
     looking = faces[near & (_NEAR | _WIDE) > 0]
     # Only if all pairs that look at near faces by themselves are such: a small mesh beside a large one has
     # little to look at so, and all of it otherwise.
@@ -346,8 +362,14 @@ def decide(meshes: Sequence[Any], options: Options, backend: Backend) -> Plan:
     radii = np.array([m.radius for m in meshes], np.float64)
     return Plan(
         options, limits, counts, radii, near, late, walked, bool(between and hulls), bool(trees),
-        backend.serial_groups, getattr(backend, "threads", 1), backend.small_group_size, True,
+        backend.serial_groups, getattr(backend, "threads", 1), backend.small_group_size,
+        options.target_distance > 0.0 and all(map(has_no_border, meshes)), True,
     )  # fmt: skip
+
+
+def has_no_border(mesh: Any) -> bool:
+    """Has every edge of the mesh two faces?"""
+    return bool((np.diff(mesh.edge_face_start) == 2).all())
 
 
 def near_bits(meshes: Sequence[Any], options: Any, gives_up: bool = True) -> Array:

@@ -60,6 +60,9 @@ def _of_pieces(x: Executor) -> Written:
     if x.plan.options.check_start:
         mark_overlaps(x, x.todo, x.buffers["when_out"])
     propose_for_pairs(x, y, lists)
+    if x.plan.at_distance and x.plan.options.check_start:
+        for found in lists:
+            x.launch("s07_start", found)
     return write(x, solve(x, x.todo, lists))
 
 
@@ -101,7 +104,7 @@ def filter_pairs(x: Executor) -> WorkList:
 def mark_overlaps(x: Executor, todo: WorkList, when: Buffer) -> None:
     """s09: ``GC_PAIR_OVERLAP`` for those of the pairs that overlap at their time, in [-1/2, 1/2]; above: not
     asked. Pairs that have any ``GC_PAIR_*`` bits are not asked either."""
-    near, solver = x.empty(todo.most, np.uint8), x.plan.solver
-    x.launch(solver("s09_near"), todo, when_in=when, near_out=near)
+    near, variant = x.empty(todo.most, np.uint8), "_body" if x.plan.pieces else ""
+    x.launch(f"s09_near{variant}", todo, when_in=when, near_out=near)
     left = x.select(todo, near)
-    x.launch(solver("s09_overlap"), left, each=True, size=x.plan.group_size, when_in=when)
+    x.launch(f"s09_overlap{variant}", left, each=True, size=x.plan.group_size, when_in=when)

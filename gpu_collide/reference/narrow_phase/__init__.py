@@ -10,6 +10,7 @@ from gpu_collide.reference.narrow_phase import (
     _screen,
     body_contacts,
     body_motion,
+    distance_contacts,
     s01_screw,
     s02_facing,
     s03_project,
@@ -78,7 +79,7 @@ def collide_reference(bodies, pairs, options, progress=None):
                 from gpu_collide.reference.broad_phase.b01_bounds import bounds_of
                 from gpu_collide.reference.broad_phase.b04_pairs import may_meet
 
-                bounds = bounds_of(bodies, padded=False)
+                bounds = bounds_of(bodies, padded=False, margin=options.target_distance)
             # whose sweeps are apart is not doubtful, and not found by the broad phase either
             status[i] = (
                 Status.UNRESOLVED
@@ -88,13 +89,18 @@ def collide_reference(bodies, pairs, options, progress=None):
             continue
         a = s02_facing.side_of(motion, tables[shape_a], "a")
         b = s02_facing.side_of(motion, tables[shape_b], "b")
-        if options.check_start and s09_overlap.overlap_at(motion, a, b, -0.5):
+        apart = distance_contacts.at_distance(motion, options.target_distance)
+        if options.check_start and (
+            s09_overlap.overlap_at(motion, a, b, -0.5)
+            or (apart and distance_contacts.nearer_at(motion, a, b, options.target_distance, -0.5))
+        ):
             status[i] = Status.INITIAL_OVERLAP
-        if not keeps(options.filters, motion, mesh_a, mesh_b, report):
+        # the filters are about bodies that touch
+        if not apart and not keeps(options.filters, motion, mesh_a, mesh_b, report):
             continue
         left += 1
         met = _resolved(motion, a, b, options, timings)
-        fields = s08_contacts.describe(motion, met, world)
+        fields = s08_contacts.describe(motion, met, world, apart)
         if len(met):
             toi[i] = fields["time"].min()
             status[i] = max(status[i], Status.HIT)
@@ -126,6 +132,8 @@ def collide_reference(bodies, pairs, options, progress=None):
 
 def _resolved(motion, a, b, options, timings):
     """`Meetings` of one pair that are reported, in their order."""
+    if distance_contacts.at_distance(motion, options.target_distance):
+        return distance_contacts.meetings_at(motion, a, b, options.target_distance, options.min_properness)
     if isinstance(motion, body_motion.BodyMotion):
         spent = _Stopwatch(timings)
         met = body_contacts.meetings_of(motion, a, b)

@@ -20,8 +20,9 @@ from gpu_collide.reference.narrow_phase.s07_solve import EE, FV, TOUCH, VF, cros
 SHARES = (0.29, 0.61, 0.83)
 
 
-def resolve(motion, a, b, meetings, min_properness):
-    """Meetings with every coincidence reported once, all at or above ``min_properness``, ordered."""
+def resolve(motion, a, b, meetings, min_properness, points=None):
+    """Meetings with every coincidence reported once, all at or above ``min_properness``, ordered. ``points``
+    tells what coincides; default: features that touch at one point."""
     meetings = meetings.take(np.nonzero(meetings.properness >= min_properness)[0])
     # Features that pass each other at their ends while they stay in contact do not last; what holds for half
     # a step does, even where the whole step is too slow to separate two times.
@@ -30,17 +31,17 @@ def resolve(motion, a, b, meetings, min_properness):
     begin = np.clip(meetings.s, -0.5, 0.5)
     end = np.where(lasts, np.clip(meetings.s_end, -0.5, 0.5), begin)
     meetings = replace(meetings, sustained=lasts, s=begin, s_end=end)
-    meetings = meetings.take(_reported(motion, a, b, meetings))
+    meetings = meetings.take(_reported(motion, a, b, meetings, points or _Points))
     time = meetings.s + 0.5
     return meetings.take(np.lexsort((meetings.feature_b, meetings.feature_a, meetings.kind, time)))
 
 
-def _reported(motion, a, b, m):
+def _reported(motion, a, b, m, points_of):
     """Which meetings are not covered by a better one."""
     slack = 2 * motion.tau
     # From the best to the least; what is left out may itself cover others.
     ranked = m.take(np.lexsort((m.s, m.feature_b, m.feature_a, m.kind, ~m.sustained, -m.properness)))
-    points = _Points(motion, a, b, ranked)
+    points = points_of(motion, a, b, ranked)
     reported = np.ones(len(m), dtype=bool)
     for i in range(1, len(m)):
         better = slice(0, i)
@@ -132,15 +133,15 @@ class _Points:
         return side.points[side.tables.edges[edge, 0 if along <= rest else 1]]
 
 
-def describe(motion, m, own):
+def describe(motion, m, own, apart=False):
     """Per-contact fields of `gpu_collide.Contacts` (a dict without ``pair``) for the meetings of one pair, in
-    the world as ``own`` moves A there."""
+    the world as ``own`` moves A there; ``apart``: at a distance, where each body has a point of its own."""
     time = m.s + 0.5
     # A vertex is exactly itself in its own body; the other body's point is the vertex carried over.
     carried_a = motion.carry(m.on_b, m.s, -1.0)
     carried_b = motion.carry(m.on_a, m.s, 1.0)
-    on_a = np.where((m.kind == FV)[:, None], carried_a, m.on_a)
-    on_b = np.where((m.kind == VF)[:, None], carried_b, m.on_b)
+    on_a = np.where((m.kind == FV)[:, None] & (not apart), carried_a, m.on_a)
+    on_b = np.where((m.kind == VF)[:, None] & (not apart), carried_b, m.on_b)
     local_a = motion.to_a(on_a)
     direction = motion.direction_to_a(m.normal)
     return dict(

@@ -1,5 +1,5 @@
 /* gc_dedup.h: which hits of a pair are the same meeting, and which one is reported.
- * needs: narrow_phase/contact/gc_hits.h
+ * needs: narrow_phase/contact/gc_hits.h narrow_phase/contact/gc_closest.h
  *
  * A vertex on the border of a face, or at the end of an edge, meets several features at once (VV, EV, VE): all of them are
  * hits. Hit j *covers* hit i if j lasts at least as long, both are at an end or on a border, and both are at the same place
@@ -249,6 +249,37 @@ GC_FN int gc_same_features(gc_hit x, gc_hit y)
     return ((x.kind ^ y.kind) & GC_HIT_KIND_MASK) == 0 && x.a == y.a && x.b == y.b;
 }
 
+#if GC_AT_DISTANCE
+/* At a distance features meet at several places of one border at most where a closest point lies on it: is hit i at the same points of both
+ * bodies as hit j, for as long as it lasts? */
+GC_LARGE int gc_same_closest(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int i, int j)
+{
+    gc_hit x = gc_hit_at(h, i), y = gc_hit_at(h, j);
+    int which, moments = x.kind & GC_HIT_SUSTAINED ? 2 : 1;
+    for (which = 0; which < moments; ++which) {
+        gc_real at = gc_moment(h, i, which), s = GC_MIN(GC_MAX(at, gc_reals_at(h, j).s), gc_reals_at(h, j).end), reach;
+        gc_contact mine = gc_closest_when(t, p, x.kind & GC_HIT_KIND_MASK, x.a, x.b, at);
+        gc_contact other = gc_closest_when(t, p, y.kind & GC_HIT_KIND_MASK, y.a, y.b, s);
+        reach = GC_R(4.0) * GC_TOL_INSIDE * p->bodies.size + mine.doubt + other.doubt + GC_ABS(s - at) * p->bodies.speed;
+        reach *= p->bodies.scale;
+        if (!(gc_norm(gc_sub(other.local_a, mine.local_a)) <= reach)
+            || !(gc_norm(gc_sub(other.local_b, mine.local_b)) <= reach))
+            return 0;
+    }
+    return 1;
+}
+#endif
+
+/* does a pair have so many hits that they are sorted out by place first? */
+GC_FN int gc_has_many_hits(const gc_pair *p, int n)
+{
+#if GC_AT_DISTANCE
+    if (gc_at_distance(p)) return 0;
+#endif
+    (void)p;
+    return n > GC_MANY_HITS;
+}
+
 /* Is the hit at place `at` of the order covered by another one? Pixels are only compared with others of the same features here:
  * their places are good to a row, and gc_pixels.h settles the rest. */
 GC_LARGE int gc_superseded(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int at, int refine)
@@ -268,6 +299,12 @@ GC_LARGE int gc_superseded(const gc_tables *t, const gc_pair *p, const gc_pair_h
             }
             if (!gc_outlasts(h, j, at)) continue;
             if (gc_same_features(x, y)) return 1;
+#if GC_AT_DISTANCE
+            if (gc_at_distance(p)) {
+                if (gc_same_closest(t, p, h, i, o)) return 1;
+                continue;
+            }
+#endif
             if (margin < 0) margin = gc_at_margin(t, p, h, i, mine);
             if (margin && gc_same_places(t, p, h, i, o, mine)) return 1;
         }

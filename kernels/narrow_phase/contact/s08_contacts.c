@@ -62,13 +62,13 @@ GC_KERNEL void s08_resolve(
             h.order = order;
             h.n = n;
             h.same_time = gc_same_time(gc_screw_of(&p), refine, row_height_in[i] * gc_screw_of(&p)->shrink);
-            if (n > GC_MANY_HITS) gc_resolve_many(&t, &p, &h, refine);
+            if (gc_has_many_hits(&p, n)) gc_resolve_many(&t, &p, &h, refine);
             gc_hits_sort(&h, GC_BY_TIME);
             h.first_lasting = 0;
             while (h.first_lasting < n && !(gc_hit_at(&h, order[h.first_lasting]).kind & GC_HIT_SUSTAINED))
                 ++h.first_lasting;
             /* first mark, then close the gaps: what supersedes a hit may itself be superseded */
-            for (at = 0; at < h.n && n <= GC_MANY_HITS; ++at)
+            for (at = 0; at < h.n && !gc_has_many_hits(&p, n); ++at)
                 if (gc_superseded(&t, &p, &h, at, refine)) hit_out[GC_HIT_STRIDE * order[at] + GC_HIT_pair] = -1;
             if (refine == GC_REFINE_PIXELS) gc_resolve_pixels(&t, &p, &h);
             for (at = 0; at < h.n; ++at) {
@@ -154,13 +154,13 @@ GC_CROWDED_KERNEL void s08_contacts(
             gc_hit h = gc_hit_load(hit_in, *order);
             gc_hit_reals v = gc_reals_load(value_in, *order);
             int kind = h.kind & GC_HIT_KIND_MASK;
-            gc_contact c = gc_contact_alone(&t, &p, kind, h.a, h.b, v.s);
+            gc_contact c = gc_contact_reported(&t, &p, kind, h.a, h.b, v.s);
             gc_vec la = gc_add(
                 c.local_a, gc_load_vec(mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a] + GC_MESH_REAL_centre, 0));
             gc_vec lb = gc_add(
                 c.local_b, gc_load_vec(mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[b] + GC_MESH_REAL_centre, 0));
-            if (kind == GC_VF) la = gc_load_vec(corners_in, gc_mesh_a(&p)->vertex0 + h.a);
-            if (kind == GC_FV) lb = gc_load_vec(corners_in, gc_mesh_b(&p)->vertex0 + h.b);
+            if (gc_has_vertex_a(kind)) la = gc_load_vec(corners_in, gc_mesh_a(&p)->vertex0 + h.a);
+            if (gc_has_vertex_b(kind)) lb = gc_load_vec(corners_in, gc_mesh_b(&p)->vertex0 + h.b);
             pair_out[o] = i + first_pair;
             kind_out[o] = (gc_uchar)kind;
             feature_a_out[o] = h.a;

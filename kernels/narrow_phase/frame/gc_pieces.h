@@ -15,8 +15,9 @@ typedef struct {
     gc_quat midway; /* orientation half-way */
 } gc_own_motion;
 
-/* the screw between two poses; chord: the centre's */
-GC_FN gc_own_motion gc_own_screw(gc_quat q0, gc_quat q1, gc_vec chord)
+/* The screw between two poses; chord: the centre's; relative: as another body sees it, whose axes then choose between the two screws of a
+ * half turn. */
+GC_FN gc_own_motion gc_own_screw(gc_quat q0, gc_quat q1, gc_vec chord, int relative)
 {
     gc_own_motion o;
     gc_quat d = gc_quat_unit(gc_quat_mul(q1, gc_quat_conj(q0)));
@@ -29,7 +30,7 @@ GC_FN gc_own_motion gc_own_screw(gc_quat q0, gc_quat q1, gc_vec chord)
     o.midway = q0;
     if (!(o.angle > GC_R(0.0))) return o;
     /* of a half turn, which two screws fit, the one whose axis has its first component positive in the body's own axes */
-    if (d.w < GC_OWN_HALF_TURN) {
+    if (!relative && d.w < GC_OWN_HALF_TURN) {
         gc_vec own = gc_quat_rotate(gc_quat_conj(q0), v);
         gc_real lead = GC_ABS(own.x) > GC_AXIS_COMPONENT ? own.x : (GC_ABS(own.y) > GC_AXIS_COMPONENT ? own.y : own.z);
         if (lead < GC_R(0.0)) {
@@ -99,6 +100,7 @@ GC_FN void gc_bodies_make(const gc_own_motion *a, const gc_own_motion *b, gc_vec
     o->pad = GC_R(0.0);
     o->slip = GC_R(0.0);
     o->tilt = GC_R(0.0);
+    o->distance = GC_R(0.0);
 }
 
 /* How fast B moves at most for h / 2 beside the middle t of a piece: its centre, as A sees it. */
@@ -163,6 +165,17 @@ GC_LARGE void gc_piece_fit(const gc_bodies *b, const gc_body_bounds *bound, cons
     k->tilt = side * chi + GC_R(2.0) * side * spin * turn + cube * chi * (GC_R(2.0) * spin + b->angle_a) + astray;
     k->slip = h * (velocity + spin * k->pad + k->tilt * rim);
     gc_screw_moved(gc_scale(bend, -side), gc_scale(t->xi, side), k);
+}
+
+/* Pads of a screw for features that come within a distance of each other. Where they come nearer in a direction u, some face at A's
+ * feature is backward facing there and some at B's forward, since u is within the normals at either, and what turns about one
+ * changes none of it. At a border u may be any: none is culled for how it faces. No place where features may be moves faster than twice the
+ * frame's origin, and more by as much as they are farther out. Properness is not that of touch. */
+GC_FN void gc_piece_widen(gc_real distance, int closed, gc_screw *k)
+{
+    k->pad += distance * GC_R(1.00001);
+    if (!closed) k->slip += k->speed * (GC_R(4.0) + distance / k->size);
+    k->tilt += GC_R(4.0);
 }
 
 GC_FN int gc_own_stands(const gc_own_motion *o)

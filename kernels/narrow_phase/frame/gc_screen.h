@@ -67,8 +67,9 @@ GC_FN gc_view gc_view_make(const gc_screw *k, gc_real min_properness)
     v.cull_properness = min_properness > GC_R(-1.0);
     /* No copy is needed if half a period holds half a step and the arcs 2 hA + hB of the bodies (A's edges unwrap from its
      * rim). With the axis R0 sizes away hA <= R0 asin(1/(R0 - 2)), hB <= R0 asin(1/R0): at R0 = 3.25 twice their sum is
-     * 14.1 and the period 20.4; nearer, a body can reach round the axis. So 20.5 would do, 12 did not. */
-    v.wraps = v.period < v.speed + GC_F(24.0);
+     * 14.1 and the period 20.4; nearer, a body can reach round the axis. So 20.5 would do, 12 did not. A pad p
+     * lets A come nearer to the axis by as much, and widens arcs: with 4 p more for R0 by no more than R0 in all. */
+    v.wraps = v.period < v.speed + GC_F(24.0) + GC_F(26.0) * (gc_raster)k->pad;
     v.pixel = GC_F(0.0);
     v.bend = GC_F(0.0);
     return v;

@@ -87,6 +87,7 @@ GC_FN void gc_screw_frame(
     k->slip = GC_R(0.0);
     k->tilt = GC_R(0.0);
     k->pieces = GC_R(0.0);
+    k->distance = GC_R(0.0);
 }
 
 /* What of a velocity, or of a way, is across axis v, its direction and its length; along: what is along it. A drill's is 0: what is

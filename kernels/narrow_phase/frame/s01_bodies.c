@@ -25,7 +25,7 @@ GC_FN gc_own_motion s01_own(
         return gc_own_spin(q0, gc_load_vec(own, 0), gc_load_vec(own, 1), gc_sub(centre, gc_load_vec(own, 2)));
     }
     way = gc_sub(gc_load_vec(end, body), gc_load_vec(start, body));
-    return gc_own_screw(q0, q1, gc_add(way, gc_sub(gc_quat_rotate(q1, centre), gc_quat_rotate(q0, centre))));
+    return gc_own_screw(q0, q1, gc_add(way, gc_sub(gc_quat_rotate(q1, centre), gc_quat_rotate(q0, centre))), 0);
 }
 
 /* box of all that a body sweeps by its own motion, without a pad */
@@ -49,7 +49,7 @@ GC_FN void s01_swept(
             box);
 }
 
-/* May two bodies meet for all that the broad phase can tell of own motions? So written that a NaN parts nothing. */
+/* May two bodies come within a distance for all that the broad phase can tell of own motions? So written that a NaN parts nothing. */
 GC_RARE int s01_boxes_meet(
     GC_GLOBAL const gc_real *meshes,
     GC_GLOBAL const int *shape,
@@ -60,14 +60,15 @@ GC_RARE int s01_boxes_meet(
     GC_GLOBAL const gc_uchar *spins,
     GC_GLOBAL const gc_real *spin,
     int a,
-    int b)
+    int b,
+    gc_real distance)
 {
     gc_real one[GC_BOX_STRIDE], other[GC_BOX_STRIDE];
     int k;
     s01_swept(meshes + GC_MESH_REAL_STRIDE * shape[a], start, start_quat, end, end_quat, spins, spin, a, one);
     s01_swept(meshes + GC_MESH_REAL_STRIDE * shape[b], start, start_quat, end, end_quat, spins, spin, b, other);
     for (k = 0; k < 3; ++k)
-        if (one[k] > other[3 + k] || other[k] > one[3 + k]) return 0;
+        if (one[k] > other[3 + k] + distance || other[k] > one[3 + k] + distance) return 0;
     return 1;
 }
 
@@ -84,6 +85,9 @@ GC_KERNEL void s01_bodies(
     GC_GLOBAL const gc_real *spin_in,       /* (bodies, 9) way, turn, and pivot in mesh coordinates; of spins alone */
     GC_GLOBAL const gc_real *mesh_reals_in, /* (meshes, GC_MESH_REAL_STRIDE) */
     GC_GLOBAL const gc_real *row_height_in, /* (n_pairs,) */
+    gc_real target_distance,                /* user units: from which on bodies are in contact */
+    int relative,                           /* 1: A stands, B moves on the screw of the relative poses */
+    int closed,                             /* 1: no mesh has a border, at which no face says what can be approached */
     int capacity,
     GC_GLOBAL gc_real *motion_out,     /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL int *settled_out,        /* (n_pairs,) GC_PAIR_* bits */
@@ -104,15 +108,15 @@ GC_KERNEL void s01_bodies(
         GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a];
         GC_GLOBAL const gc_real *mb = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[b];
         gc_vec ca = gc_load_vec(ma + GC_MESH_REAL_centre, 0), cb = gc_load_vec(mb + GC_MESH_REAL_centre, 0), pa, pb, apart;
-        gc_vec half_apart;
-        gc_quat qa0, qa1, qb0, qb1;
+        gc_vec half_apart, chord;
+        gc_quat qa0, qa1, qb0, qb1, unit = gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0));
         gc_own_motion own_a, own_b;
         gc_relative r;
         gc_screw k;
         gc_bodies o;
         gc_body_bounds bound;
         gc_body_state from, middle, to, half_way;
-        gc_real way, own, size, h;
+        gc_real way, own, size, h, near;
         settled_out[i] = 0;
         when_out[i] = GC_R(1.0);
         if (!valid_in[a] || !valid_in[b]) {
@@ -132,18 +136,27 @@ GC_KERNEL void s01_bodies(
         gc_relative_pose(pa, qa0, pb, qb0, ca, cb, &r.q0, &r.p0);
         gc_relative_pose(gc_load_vec(end_position_in, a), qa1, gc_load_vec(end_position_in, b), qb1, ca, cb, &r.q1, &r.p1);
         size = GC_MAX(ma[GC_MESH_REAL_radius], mb[GC_MESH_REAL_radius]) * k.shrink;
-        way = gc_length(gc_scale(gc_sub(r.p1, r.p0), k.shrink));
+        chord = gc_sub(r.p1, r.p0);
+        way = gc_length(gc_scale(chord, k.shrink));
+        apart = r.p0;
         r.p0 = gc_scale(r.p0, k.shrink);
         r.p1 = gc_scale(r.p1, k.shrink);
+        near = target_distance * k.shrink;
+        if (!(near > GC_TOL_TOUCH * size)) near = GC_R(0.0);
         own = gc_most(gc_sub(gc_load_vec(end_position_in, a), pa));
-        own_a = s01_own(spins_in, spin_in, start_position_in, end_position_in, a, qa0, qa1, ca);
-        own_b = s01_own(spins_in, spin_in, start_position_in, end_position_in, b, qb0, qb1, cb);
+        if (relative) {
+            own_a = gc_own_screw(unit, unit, gc_sub(pa, pa), 1);
+            own_b = gc_own_screw(r.q0, r.q1, chord, 1);
+        } else {
+            own_a = s01_own(spins_in, spin_in, start_position_in, end_position_in, a, qa0, qa1, ca);
+            own_b = s01_own(spins_in, spin_in, start_position_in, end_position_in, b, qb0, qb1, cb);
+            apart = gc_add(gc_sub(pb, pa), gc_sub(gc_quat_rotate(qb0, cb), gc_quat_rotate(qa0, ca)));
+        }
         o.scale = k.scale;
         o.shrink = k.shrink;
         o.radius_a = k.radius_a;
         o.radius_b = k.radius_b;
         o.size = size;
-        apart = gc_add(gc_sub(pb, pa), gc_sub(gc_quat_rotate(qb0, cb), gc_quat_rotate(qa0, ca)));
         half_apart = gc_scale(gc_add(apart, gc_sub(own_b.to_half, own_a.to_half)), k.shrink);
         gc_bodies_make(&own_a, &own_b, apart, &o, &half_way);
         /* so written that it is also false of what overflowed to infinity or to no number at all */
@@ -153,7 +166,7 @@ GC_KERNEL void s01_bodies(
             && GC_MAX(o.angle_a, o.angle_b) <= GC_MOST_TURN) {
             gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, r.p0, r.p1, size, &k);
             bound = gc_bodies_bounds(&o);
-            one = gc_bodies_commute(&o, &own_a, &own_b, half_apart, &half_way, &k);
+            one = relative || gc_bodies_commute(&o, &own_a, &own_b, half_apart, &half_way, &k);
             n = one ? 1 : gc_bodies_pieces(&o, &bound, &half_way);
             /* places of motions that are no one screw carry the rounding of all that either body moves */
             if (!one
@@ -163,7 +176,7 @@ GC_KERNEL void s01_bodies(
         if (n == 0) {
             if (s01_boxes_meet(
                     mesh_reals_in, shape_in, start_position_in, start_quat_in, end_position_in, end_quat_in, spins_in,
-                    spin_in, a, b))
+                    spin_in, a, b, target_distance))
                 settled_out[i] = GC_PAIR_UNRESOLVED;
             r = s01_settled(size);
             gc_screw_make(r.q0, r.q0, r.p0, r.p1, size, &k);
@@ -172,7 +185,8 @@ GC_KERNEL void s01_bodies(
             continue;
         }
         o.pieces = (gc_real)n;
-        if (one) gc_screw_store(&k, motion_out + GC_SCREW_STRIDE * i);
+        o.distance = near;
+        if (one && !(near > GC_R(0.0))) gc_screw_store(&k, motion_out + GC_SCREW_STRIDE * i);
         else gc_bodies_store(&o, motion_out + GC_SCREW_STRIDE * i);
         h = GC_R(1.0) / (gc_real)n;
         if (n > 1) gc_bodies_at(&o, GC_R(-0.5), &to);
@@ -188,13 +202,14 @@ GC_KERNEL void s01_bodies(
                     gc_bodies_at(&o, ((gc_real)j + GC_R(0.5)) / (gc_real)n - GC_R(0.5), &middle);
                 }
                 nearest = gc_length(middle.q) - GC_R(0.5) * h * gc_piece_fastest(&bound, &middle, h);
-                if (nearest > (o.radius_a + o.radius_b) + GC_R(1e-5) * size) continue;
+                if (nearest > (o.radius_a + o.radius_b) + near + GC_R(1e-5) * size) continue;
                 if (n > 1)
                     gc_screw_make(
                         gc_quat_unit(gc_quat_mul(to.turned, gc_quat_conj(from.turned))), from.turned, from.q, to.q, size,
                         &k);
                 gc_piece_fit(&o, &bound, &middle, h, &k);
             }
+            if (near > GC_R(0.0)) gc_piece_widen(near, closed, &k);
             at = GC_ATOMIC_ADD(n_pieces_out, 1);
             if (at >= capacity || at < 0) continue;
             todo_out[at] = at;

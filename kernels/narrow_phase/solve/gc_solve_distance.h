@@ -1,0 +1,347 @@
+/* gc_solve_distance.h: one candidate of bodies at a distance to its hits.
+ * needs: narrow_phase/contact/gc_hits.h narrow_phase/solve/gc_gap_curve.h
+ *
+ * Compiled only where GC_AT_DISTANCE is 1. A candidate of two edges stands for these, and for their ends, each of which belongs to one
+ * edge. Roots are looked for in the piece of the motion for which the candidate was proposed, in halves of halves, of which
+ * those outside its bracket are left out: so no bits hang on how wide a box was. Only what falls through 0 counts, and what touches it.
+ */
+#ifndef GC_SOLVE_DISTANCE_H
+#define GC_SOLVE_DISTANCE_H
+/* a motion begins with so many nodes, and each piece of one with so many of them as make that of all */
+#define GC_GAP_NODES 16
+
+#if GC_AT_DISTANCE
+
+GC_FN gc_gap_value gc_gap_when(const gc_gap_curve *c, gc_real s, gc_real arm)
+{
+    gc_body_state now;
+    gc_bodies_at(&c->pair->bodies, s, &now);
+    return gc_gap_at(c, &now, arm);
+}
+
+GC_LARGE void gc_gap_hit(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_hits *o,
+    int pair,
+    int kind,
+    int fa,
+    int fb,
+    gc_real s,
+    gc_real end)
+{
+    gc_contact c;
+    gc_real properness;
+    int lasts = end - s > GC_MIN(GC_R(2.0) * p->bodies.tau, GC_R(0.5));
+    s = gc_clamp_time(s);
+    c = gc_closest_when(t, p, kind, fa, fb, s);
+    if (!gc_is_closest(&c, p)) return;
+    properness = gc_closest_properness(&c);
+    if (properness < o->min_properness) return;
+    gc_hit_append(o, pair, kind | (lasts ? GC_HIT_SUSTAINED : 0), fa, fb, s, lasts ? end : s, properness);
+}
+
+/* the root of a function that falls from a to b */
+GC_LARGE gc_real gc_gap_root(const gc_gap_curve *c, gc_real a, gc_real b)
+{
+    gc_real x = GC_R(0.5) * (a + b), next;
+    int i;
+    for (i = 0; i < GC_MAX_NEWTON; ++i) {
+        gc_gap_value v = gc_gap_when(c, x, GC_R(0.0));
+        if (GC_ABS(v.f) <= GC_R(0.05) * c->rounding) return x;
+        if (v.f > GC_R(0.0)) a = x;
+        else b = x;
+        next = v.df != GC_R(0.0) ? x - v.f / v.df : a;
+        if (!(next > a && next < b)) next = GC_R(0.5) * (a + b);
+        if (next == x || next <= a || next >= b) return x;
+        x = next;
+    }
+    return x;
+}
+
+/* Is the pair of features in contact all around s, for one whose distance does not change? */
+GC_FN int gc_gap_lasts_at(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
+{
+    gc_contact c = gc_closest_when(t, p, kind, fa, fb, s);
+    return gc_is_closest(&c, p);
+}
+
+/* where that begins or ends, between a time in which it is and one in which it is not */
+GC_LARGE gc_real gc_gap_border(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real in, gc_real out)
+{
+    int i;
+    for (i = 0; i < GC_MAX_NEWTON; ++i) {
+        gc_real mid = GC_R(0.5) * (in + out);
+        if (mid == in || mid == out) break;
+        if (gc_gap_lasts_at(t, p, kind, fa, fb, mid)) in = mid;
+        else out = mid;
+    }
+    return in;
+}
+
+/* the intervals in which features that keep their distance are the closest, one hit each */
+GC_LARGE void gc_gap_lasting(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb)
+{
+    int n = GC_MAX_PIECES + 4 * (int)(p->bodies.angle_a + p->bodies.angle_b), i, was = 0;
+    gc_real begun = GC_R(0.0), before = GC_R(-0.5);
+    for (i = 0; i <= n; ++i) {
+        gc_real s = (gc_real)i / (gc_real)n - GC_R(0.5);
+        int in = gc_gap_lasts_at(t, p, kind, fa, fb, s);
+        if (in && !was) begun = i ? gc_gap_border(t, p, kind, fa, fb, s, before) : s;
+        if (!in && was) gc_gap_hit(t, p, o, pair, kind, fa, fb, begun, gc_gap_border(t, p, kind, fa, fb, before, s));
+        was = in;
+        before = s;
+    }
+    if (was) gc_gap_hit(t, p, o, pair, kind, fa, fb, begun, GC_R(0.5));
+}
+
+/* Is there no root within `arm`? */
+GC_FN int gc_gap_empty(const gc_gap_curve *c, const gc_gap_value *v, gc_real arm)
+{
+    gc_real reach = GC_ABS(v->df) * arm + GC_R(0.5) * v->bend * arm * arm;
+    return v->apart || GC_ABS(v->f) > reach + c->touch * v->widest + c->rounding;
+}
+
+/* Does the function stay within the touch tolerance of 0 for the whole step? It is analytic, so it does then on any part of it; that of
+ * edges is with its other sign, which it changes where they are parallel for a moment. */
+GC_LARGE int gc_gap_vanishes(const gc_gap_curve *c)
+{
+    int n = 12 + (int)(GC_R(4.0) * (c->pair->bodies.angle_a + c->pair->bodies.angle_b)), i;
+    for (i = 0; i < n; ++i) {
+        gc_real x = GC_R(1.0) - (GC_R(2.0) * (gc_real)i + GC_R(1.0)) / (gc_real)n;
+        gc_gap_value v = gc_gap_when(c, GC_R(0.25) * x * (GC_R(3.0) - x * x), GC_R(0.0));
+        gc_real f = c->f.kind == GC_EE ? GC_ABS(v.f + c->r * v.scale) - c->r * v.scale : v.f;
+        if (!(GC_ABS(f) <= c->touch * v.scale + c->rounding)) return 0;
+    }
+    return 1;
+}
+
+/* Are two edges parallel for the whole step? */
+GC_LARGE int gc_gap_parallel(const gc_gap_curve *c)
+{
+    int n = 8 + 4 * (int)(c->pair->bodies.angle_a + c->pair->bodies.angle_b), i;
+    for (i = 0; i <= n; ++i) {
+        gc_gap_value v = gc_gap_when(c, (gc_real)i / (gc_real)n - GC_R(0.5), GC_R(0.0));
+        if (v.scale > GC_TOL_PARALLEL * c->unit) return 0;
+    }
+    return 1;
+}
+
+/* All roots at which a function falls within a node, of which `v` is known in its middle. *touched: where what was told last ends; returns 0
+ * if a cap was hit. */
+GC_LARGE int gc_gap_solve(
+    const gc_tables *t,
+    const gc_hits *o,
+    int pair,
+    int fa,
+    int fb,
+    const gc_gap_curve *c,
+    gc_real lo,
+    gc_real h,
+    gc_body_state *now,
+    gc_gap_value v,
+    gc_real *touched)
+{
+    const gc_pair *p = c->pair;
+    gc_long index = 0;
+    int level = 0, visits = 0, kind = c->f.kind;
+    do {
+        gc_real arm = GC_R(0.5) * h, a = lo + (gc_real)index * h, m = a + arm, b = lo + (gc_real)(index + 1) * h;
+        int deeper = 0;
+        if (++visits > GC_MAX_VISITS) return 0;
+        if (visits > 1) {
+            gc_bodies_at(&p->bodies, m, now);
+            v = gc_gap_at(c, now, arm);
+        }
+        if (gc_gap_empty(c, &v, arm)) v.apart = 1;
+        else {
+            gc_real bend = gc_gap_bend(c, now, arm);
+            v.bend = GC_MIN(bend, v.bend);
+        }
+        if (!gc_gap_empty(c, &v, arm) && gc_gap_possible(t, c, fa, fb, now, arm)) {
+            if (GC_ABS(v.df) > GC_R(1.00001) * v.bend * arm) {
+                if (v.df < GC_R(0.0) && gc_gap_when(c, a, GC_R(0.0)).f > GC_R(0.0)
+                    && !(gc_gap_when(c, b, GC_R(0.0)).f > GC_R(0.0))) {
+                    if (a > *touched + GC_R(1e-12))
+                        gc_gap_hit(t, p, o, pair, kind, fa, fb, gc_gap_root(c, a, b), GC_R(-1.0));
+                    *touched = b;
+                }
+            } else if (v.bend * arm * arm <= GC_R(0.5) * c->touch * v.scale) {
+                /* it touches, as near as can be told, or falls and rises again: of such pieces beside each other the first tells */
+                if (GC_ABS(v.f) <= c->touch * v.scale + c->rounding) {
+                    if (a > *touched + GC_R(1e-12)) gc_gap_hit(t, p, o, pair, kind, fa, fb, m, GC_R(-1.0));
+                    *touched = b;
+                }
+            } else deeper = level < GC_MAX_LEVEL;
+        }
+        if (deeper) {
+            level += 1;
+            index *= 2;
+            h = arm;
+            continue;
+        }
+        index += 1;
+        while (level > 0 && (index & 1) == 0) {
+            index /= 2;
+            level -= 1;
+            h *= GC_R(2.0);
+        }
+    } while (level > 0 || index == 0);
+    return 1;
+}
+
+/* What is at r at the start and comes nearer so slowly that the root lies farther before it than is looked for. */
+GC_LARGE void gc_gap_begins(const gc_tables *t, const gc_hits *o, int pair, int kind, int fa, int fb, const gc_gap_curve *c)
+{
+    gc_gap_value v = gc_gap_when(c, GC_R(-0.5), GC_R(0.0));
+    if (GC_ABS(v.f) <= c->touch * v.scale + c->rounding && v.df < GC_R(0.0))
+        gc_gap_hit(t, c->pair, o, pair, kind, fa, fb, GC_R(-0.5), GC_R(-1.0));
+}
+
+/* what was told of the functions of a candidate */
+#define GC_GAP_FUNCTIONS 10
+typedef struct {
+    int settled; /* bits of those of which nothing is left to tell */
+    gc_real touched[GC_GAP_FUNCTIONS];
+} gc_gap_told;
+
+/* One function of a candidate in a node from `lo` on of length h, with the state in its middle. */
+GC_LARGE int gc_gap_node(
+    const gc_tables *t,
+    const gc_hits *o,
+    int pair,
+    int fa,
+    int fb,
+    const gc_gap_curve *c,
+    gc_real lo,
+    gc_real h,
+    const gc_body_state *middle,
+    int number,
+    gc_gap_told *told)
+{
+    gc_real arm = GC_R(0.5) * h;
+    int kind = c->f.kind;
+    gc_gap_value v;
+    gc_body_state now;
+    if (told->settled >> number & 1) return 1;
+    v = gc_gap_at(c, middle, arm);
+    if (GC_ABS(v.f) <= c->touch * v.scale + c->rounding) {
+        if (kind == GC_EE && gc_gap_parallel(c)) told->settled |= 1 << number;
+        else if (gc_gap_vanishes(c)) {
+            gc_gap_lasting(t, c->pair, o, pair, kind, fa, fb);
+            told->settled |= 1 << number;
+        }
+        if (told->settled >> number & 1) return 1;
+    }
+    if (gc_gap_empty(c, &v, arm) || !gc_gap_possible(t, c, fa, fb, middle, arm)) return 1;
+    if (lo <= GC_R(-0.5)) gc_gap_begins(t, o, pair, kind, fa, fb, c);
+    now = *middle;
+    return gc_gap_solve(t, o, pair, fa, fb, c, lo, h, &now, v, told->touched + number);
+}
+
+/* Is it the edge that stands for the vertex v at its end: the first of those that leave v of which a face faces the way of the approach
+ * there, so that it is a candidate wherever the vertex can be in contact? If there is none at the middle of a node each of them does.
+ * w: velocity of B's place there, in the axes of the mesh; way: -1 for A, whose faces are backward, 1 for B. */
+GC_FN int gc_stands_for(const gc_tables *t, const gc_mesh *m, int edge, int v, gc_vec w, gc_real way, gc_real slack)
+{
+    int i = t->topology[m->vertex_edge_start + v], end = t->topology[m->vertex_edge_start + v + 1], j, last;
+    for (; i < end; ++i) {
+        int e = t->topology[m->vertex_edges + i] >> 1;
+        j = t->topology[m->edge_face_start + e];
+        last = t->topology[m->edge_face_start + e + 1];
+        for (; j < last; ++j)
+            if (m->two_sided || way * gc_dot(gc_normal(t, m, t->topology[m->edge_faces + j] >> 1), w) >= -slack)
+                return e == edge;
+    }
+    return 1;
+}
+
+/* the vertices at the ends of an edge for which it stands; -1: not for this one */
+GC_FN void gc_ends_of(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_mesh *m,
+    int edge,
+    int of_b,
+    const gc_body_state *now,
+    int *ends)
+{
+    gc_real slack = GC_TOL_FACING * p->bodies.speed;
+    int i;
+    for (i = 0; i < 2; ++i) {
+        int v = t->topology[m->edges + 2 * edge + i];
+        gc_vec x = gc_scaled_vertex(t, m, v, p->bodies.shrink), w;
+        if (of_b) w = gc_rotate_back(now->m, gc_state_velocity(now, gc_rotate(now->m, x)));
+        else w = gc_velocity_at(now, x);
+        ends[i] = gc_stands_for(t, m, edge, v, w, of_b ? GC_R(1.0) : GC_R(-1.0), slack) ? v : -1;
+    }
+}
+
+/* All functions of a candidate in a node. */
+GC_LARGE int gc_gap_functions(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_hits *o,
+    const gc_candidate *c,
+    gc_real lo,
+    gc_real h,
+    const gc_body_state *middle,
+    gc_gap_told *told)
+{
+    const gc_mesh *a = gc_mesh_a(p), *b = gc_mesh_b(p);
+    int ends_a[2], ends_b[2], i, good = 1, both = c->kind == GC_EE || (c->kind == GC_FV ? a->two_sided : b->two_sided);
+    for (i = 0; i <= both; ++i) {
+        gc_gap_curve f = gc_gap_curve_of(t, p, c->kind, c->a, c->b, i ? GC_R(-1.0) : GC_R(1.0));
+        if (c->kind == GC_EE && i == 0 && !gc_edges_may_be_near(&f, middle, GC_R(0.5) * h)) return 1;
+        good &= gc_gap_node(t, o, c->pair, c->a, c->b, &f, lo, h, middle, i, told);
+    }
+    if (c->kind != GC_EE) return good;
+    gc_ends_of(t, p, a, c->a, 0, middle, ends_a);
+    gc_ends_of(t, p, b, c->b, 1, middle, ends_b);
+    for (i = 0; i < 8; ++i) {
+        /* the first four: an end of each; then an end of A's and B's edge, and the reverse */
+        int end_a = i >> 1 & 1, end_b = i & 1, va, vb, kind;
+        va = i < 4 ? ends_a[end_a] : (i < 6 ? ends_a[end_b] : c->a);
+        vb = i < 4 ? ends_b[end_b] : (i < 6 ? c->b : ends_b[end_b]);
+        kind = i < 4 ? GC_VV : (i < 6 ? GC_VE : GC_EV);
+        if (va >= 0 && vb >= 0) {
+            gc_gap_curve f = gc_gap_curve_of(t, p, kind, va, vb, GC_R(1.0));
+            good &= gc_gap_node(t, o, c->pair, va, vb, &f, lo, h, middle, 2 + i, told);
+        }
+    }
+    return good;
+}
+
+/* Returns 0 if a cap was hit. middle, arm: of the piece; states: in the middle of its nodes, of those that are known, for a work-item alone */
+GC_LARGE int gc_solve_at_distance(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_hits *o,
+    const gc_candidate *c,
+    gc_real middle,
+    gc_real arm,
+    gc_uint *known,
+    gc_body_state *states)
+{
+    gc_real slack = GC_MAX(p->bodies.tau, GC_PIECE_OVERLAP), first = c->first - slack, last = c->last + slack;
+    gc_real lo = GC_MAX(middle - arm, GC_R(-0.5) - p->bodies.tau), hi = GC_MIN(middle + arm, GC_R(0.5) + p->bodies.tau);
+    gc_gap_told told;
+    int k, good = 1, nodes = GC_GAP_NODES;
+    gc_real h;
+    while (nodes > 1 && (gc_real)nodes * p->bodies.pieces > (gc_real)GC_GAP_NODES) nodes /= 2;
+    h = (hi - lo) / (gc_real)nodes;
+    told.settled = 0;
+    for (k = 0; k < GC_GAP_FUNCTIONS; ++k) told.touched[k] = GC_R(-100.0);
+    for (k = 0; k < nodes; ++k) {
+        gc_real a = lo + (gc_real)k * h;
+        gc_body_state *now = states + (GC_SERIAL ? k : 0);
+        if (a > last || a + h < first) continue;
+        if (!GC_SERIAL || !(*known >> k & 1)) gc_bodies_at(&p->bodies, a + GC_R(0.5) * h, now);
+        *known |= (gc_uint)1 << k;
+        good &= gc_gap_functions(t, p, o, c, a, h, now, &told);
+    }
+    return good;
+}
+
+#endif
+#endif
