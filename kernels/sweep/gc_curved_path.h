@@ -42,7 +42,7 @@ GC_LARGE void gc_curved_make(const gc_cast_scene *w, const gc_ball *b, int body,
     if (ints[GC_OBSTACLE_INT_turns] == GC_OBSTACLE_SPINS) {
         gc_vec arm = gc_sub(centre, gc_load_vec(at + GC_OBSTACLE_pivot, 0));
         own = gc_own_spin(q0, way, gc_load_vec(at + GC_OBSTACLE_spin, 0), arm);
-    } else own = gc_own_screw(q0, q1, gc_add(way, gc_sub(gc_quat_rotate(q1, centre), turned)));
+    } else own = gc_own_screw(q0, q1, gc_add(way, gc_sub(gc_quat_rotate(q1, centre), turned)), 0);
     point = own;
     point.drift = b->path;
     point.swing = point.turn = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));

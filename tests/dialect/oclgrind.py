@@ -97,6 +97,7 @@ def queries(pairs):
     choices = {
         "exact": dict(),
         "own": dict(motion="body"),
+        "distance": dict(target_distance=0.1),
         "rows": dict(tuning=gc.Tuning(candidates="raster"), resolution=3),
         "segments": dict(refine="segments", resolution=4, precision="single"),
         "pixels": dict(refine="pixels", resolution=4, precision="double"),
@@ -121,6 +122,7 @@ def queries(pairs):
         "bisection",
         lambda backend: gc.baselines.bisection(bodies, [[0, 1], [2, 3]], backend=backend).time.tobytes(),
     )
+    yield from _of_clearance(pairs)
     yield from _of_hulls(pairs)
     yield from _of_movers(pairs)
     yield from _of_sweeps(pairs)
@@ -145,6 +147,28 @@ def _of_primitives(pairs):
 def _arrays(result):
     """The bytes of all arrays of a result."""
     return [(name, value.tobytes()) for name, value in vars(result).items() if hasattr(value, "tobytes")]
+
+
+def _of_clearance(pairs):
+    """The least distance of pairs, and the depth of some that overlap: convex, not convex, clean through."""
+    import numpy as np
+
+    import gpu_collide as gc
+    from gpu_collide.scenes import random_impacts
+
+    shapes = [gc.shapes.box(), gc.shapes.l_block(), gc.shapes.box((6.0, 0.2, 0.2))]
+    upright = np.tile([1.0, 0, 0, 0], (len(shapes), 1))
+    heap = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.6, 0.1, 0.2], [0.2, 0.3, 0.1]], upright)
+    bodies = gc.Bodies(shapes, [0, 1, 2], heap, heap)
+    asked = [[0, 1], [0, 2], [1, 2]]
+    yield "depth", lambda backend: _arrays(gc.clearance(bodies, asked, at=0.0, regions=True, backend=backend))
+    passing = random_impacts(shapes[0], shapes[1], pairs, seed=5)
+    for motion in ("relative", "body"):
+
+        def clearance(backend, motion=motion):
+            return _arrays(gc.clearance(*passing, motion=motion, backend=backend))
+
+        yield f"clearance {motion}", clearance
 
 
 def _of_hulls(pairs):

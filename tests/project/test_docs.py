@@ -401,13 +401,13 @@ def test_examples_run(name, tmp_path):
 
 def test_the_code_of_the_readme_runs(capsys):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
-    assert len(blocks) == 6 and all(len(code.splitlines()) < 20 for code in blocks)
+    assert len(blocks) == 7 and all(len(code.splitlines()) < 20 for code in blocks)
     printed = []
     for code in blocks:  # each by itself, as a reader copies it
         exec(compile(code, "README.md", "exec"), {})
         printed.append(capsys.readouterr().out)
-    assert "HIT" in printed[0] and "narrow phase" in printed[1] and "0.7777" in printed[2]
-    assert "0.75" in printed[3]
+    assert "HIT" in printed[0] and "narrow phase" in printed[1] and "0.2991" in printed[2]
+    assert "0.7777" in printed[3] and "0.75" in printed[4]
 
 
 def test_constants_of_the_package_are_those_of_the_docs(make_conventions):
