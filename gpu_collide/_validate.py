@@ -383,7 +383,9 @@ def check_pairs(pairs: Any, n_bodies: int, name: str = "pairs") -> NDArray[np.in
     if array.shape == (2,):
         raise ValueError(f"{name}: expected shape (n, 2), got (2,); for one pair pass [[a, b]]")
     if array.dtype.kind == "f":
-        raise TypeError(f"{name}: expected integers, got {array.dtype}; pass numpy.asarray(..., dtype=int)")
+        raise TypeError(
+            f"{name}: expected integers, got {array.dtype}; pass numpy.asarray({name}, dtype=int)"
+        )
     none = None if n_bodies else "no pairs, since there are no bodies"
     array = as_int_array(array, name, shape=(None, 2), low=0, high=n_bodies, dtype=np.int32, expected=none)
     itself = np.flatnonzero(array[:, 0] == array[:, 1])

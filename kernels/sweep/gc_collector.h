@@ -109,12 +109,13 @@ GC_LARGE void gc_curved_tell(const gc_cast_scene *w, const gc_ball *b, const gc_
     /* of a face seen from both sides the one that is approached, also by a point, which is on it */
     if (c->kind == GC_FEATURE_FACE && gc_dot(normal, v.way) > GC_R(0.0)) normal = gc_scale(normal, GC_R(-1.0));
     if (b->buffer > GC_R(0.0) && time > GC_R(0.0)) {
-        gc_gap away = gc_gap_of(0, normal, gc_add(v.centre, gc_scale(normal, b->buffer * o.bodies.shrink)), GC_R(0.0));
+        gc_path_gap away = gc_path_gap_of(
+            0, normal, gc_add(v.centre, gc_scale(normal, b->buffer * o.bodies.shrink)), GC_R(0.0));
         gc_body_state then;
         gc_falls walk;
         gc_real last = GC_R(0.0);
         gc_falls_begin(&walk, GC_R(0.0), c->time);
-        while (gc_gap_falls(&o, &away, 0, &walk, 0, &time, &then)) last = time;
+        while (gc_path_gap_falls(&o, &away, 0, &walk, 0, &time, &then)) last = time;
         time = last;
     }
     turned = gc_curved_turned(&o, c->time);

@@ -99,15 +99,15 @@ typedef struct {
     int round;
     gc_vec n, x;
     gc_real far, sign; /* -1: less that, so that it falls where the distance rises */
-} gc_gap;
+} gc_path_gap;
 
 typedef struct {
     gc_real f, df, ddf;
-} gc_gap_value;
+} gc_path_gap_value;
 
-GC_FN gc_gap gc_gap_of(int round, gc_vec n, gc_vec x, gc_real far)
+GC_FN gc_path_gap gc_path_gap_of(int round, gc_vec n, gc_vec x, gc_real far)
 {
-    gc_gap g;
+    gc_path_gap g;
     g.round = round;
     g.n = n;
     g.x = x;
@@ -117,10 +117,10 @@ GC_FN gc_gap gc_gap_of(int round, gc_vec n, gc_vec x, gc_real far)
 }
 
 /* at the state t; slope: its derivative in place of it, and `along` on top of that */
-GC_FN gc_gap_value gc_gap_at(const gc_curved *o, const gc_gap *g, int slope, const gc_body_state *t)
+GC_FN gc_path_gap_value gc_path_gap_at(const gc_curved *o, const gc_path_gap *g, int slope, const gc_body_state *t)
 {
     gc_vec p = gc_sub(t->q, g->x);
-    gc_gap_value r;
+    gc_path_gap_value r;
     if (g->round) {
         gc_vec v = gc_sub(t->v, gc_scale(g->n, gc_dot(g->n, t->v)));
         gc_real per = GC_R(1.0) / g->far;
@@ -145,7 +145,7 @@ GC_FN gc_gap_value gc_gap_at(const gc_curved *o, const gc_gap *g, int slope, con
 
 /* Bound of the third derivative within `arm` of a time at which the state is t. Of a plane only what is across the axis of n turns; so of
  * the floor of a turntable it is none. */
-GC_FN gc_real gc_gap_third(const gc_curved *o, const gc_gap *g, const gc_body_state *t, gc_real arm)
+GC_FN gc_real gc_path_gap_third(const gc_curved *o, const gc_path_gap *g, const gc_body_state *t, gc_real arm)
 {
     gc_real turn = o->bodies.angle_a, bend = GC_MIN(gc_norm(t->a) + arm * o->bound.y3, o->bound.y2);
     gc_real fast = GC_MIN(gc_norm(t->v) + arm * bend, o->bound.y1);
@@ -155,7 +155,7 @@ GC_FN gc_real gc_gap_third(const gc_curved *o, const gc_gap *g, const gc_body_st
 }
 
 /* how far it may come within `arm` of where it is v */
-GC_FN gc_real gc_gap_reach(gc_gap_value v, int slope, gc_real third, gc_real arm)
+GC_FN gc_real gc_path_gap_reach(gc_path_gap_value v, int slope, gc_real third, gc_real arm)
 {
     gc_real bend = slope ? third : GC_ABS(v.ddf) + GC_R(0.33333334) * arm * third;
     return arm * (GC_ABS(v.df) + GC_R(0.5) * arm * bend);
@@ -189,14 +189,14 @@ GC_FN int gc_falls_advance(gc_falls *w)
 }
 
 /* the time between a and b, where the gap is not below zero and below it; v: at m, between them */
-GC_LARGE gc_real gc_gap_root(
+GC_LARGE gc_real gc_path_gap_root(
     const gc_curved *o,
-    const gc_gap *g,
+    const gc_path_gap *g,
     int slope,
     gc_real a,
     gc_real b,
     gc_real m,
-    gc_gap_value v,
+    gc_path_gap_value v,
     gc_body_state *now)
 {
     gc_real x = m;
@@ -206,7 +206,7 @@ GC_LARGE gc_real gc_gap_root(
         if (GC_ABS(next - x) <= GC_R(0.5) * GC_ROUNDING || next <= a || next >= b) break;
         x = next;
         gc_curved_at(o, x, now);
-        v = gc_gap_at(o, g, slope, now);
+        v = gc_path_gap_at(o, g, slope, now);
         if (v.f < GC_R(0.0)) b = x;
         else a = x;
     }
@@ -216,9 +216,9 @@ GC_LARGE gc_real gc_gap_root(
 
 /* The next time at which a gap falls through zero, with the state then; 0 if there is none left. Signs are looked at where parts begin and
  * end, which are the same numbers for parts on either side: what falls there falls in one of them. middle: the state there of all of it. */
-GC_LARGE int gc_gap_falls(
+GC_LARGE int gc_path_gap_falls(
     const gc_curved *o,
-    const gc_gap *g,
+    const gc_path_gap *g,
     int slope,
     gc_falls *w,
     const gc_body_state *middle,
@@ -230,14 +230,14 @@ GC_LARGE int gc_gap_falls(
     while (more) {
         gc_real arm = GC_R(0.5) * w->h, a = w->lo + (gc_real)w->index * w->h, m = a + arm, b = a + w->h, x0 = a, x1 = b,
                 bend, reach, third;
-        gc_gap_value v;
+        gc_path_gap_value v;
         int falls = 0, sure;
         if (w->level > 0 || middle == 0) gc_curved_at(o, m, now);
         else *now = *middle;
-        v = gc_gap_at(o, g, slope, now);
-        third = gc_gap_third(o, g, now, arm);
+        v = gc_path_gap_at(o, g, slope, now);
+        third = gc_path_gap_third(o, g, now, arm);
         bend = slope ? third : GC_ABS(v.ddf) + third * arm;
-        reach = gc_gap_reach(v, slope, third, arm);
+        reach = gc_path_gap_reach(v, slope, third, arm);
         w->visits += 1;
         sure = GC_ABS(v.df) > GC_R(1.00001) * bend * arm + o->along;
         if (GC_ABS(v.f) <= reach + flat && !(sure && v.df > GC_R(0.0))) {
@@ -251,13 +251,13 @@ GC_LARGE int gc_gap_falls(
             gc_curved_at(o, v.f < GC_R(0.0) ? a : b, now);
             x0 = v.f < GC_R(0.0) ? a : m;
             x1 = v.f < GC_R(0.0) ? m : b;
-            bend = gc_gap_at(o, g, slope, now).f;
+            bend = gc_path_gap_at(o, g, slope, now).f;
             falls = v.f < GC_R(0.0) ? !(bend < GC_R(0.0)) : bend < GC_R(0.0);
         }
         more = gc_falls_advance(w);
         if (!more) w->level = -1;
         if (falls) {
-            *time = gc_gap_root(o, g, slope, x0, x1, m, v, now);
+            *time = gc_path_gap_root(o, g, slope, x0, x1, m, v, now);
             return 1;
         }
     }
@@ -265,17 +265,17 @@ GC_LARGE int gc_gap_falls(
 }
 
 /* Has it been open by more than rounding, at the start or until then? */
-GC_LARGE int gc_gap_was_open(const gc_curved *o, const gc_gap *g, gc_real time)
+GC_LARGE int gc_path_gap_was_open(const gc_curved *o, const gc_path_gap *g, gc_real time)
 {
     gc_body_state now;
     gc_falls w;
-    gc_gap back = *g;
-    if (gc_gap_at(o, g, 0, &o->start).f > o->slack) return 1;
+    gc_path_gap back = *g;
+    if (gc_path_gap_at(o, g, 0, &o->start).f > o->slack) return 1;
     if (!(time > GC_R(0.0))) return 0;
     back.far = g->far + o->slack;
     back.sign = -g->sign;
     gc_falls_begin(&w, GC_R(0.0), time);
-    return gc_gap_falls(o, &back, 0, &w, 0, &time, &now);
+    return gc_path_gap_falls(o, &back, 0, &w, 0, &time, &now);
 }
 
 /* Times at which something may be touched, in any order: */
@@ -284,7 +284,7 @@ GC_LARGE int gc_gap_was_open(const gc_curved *o, const gc_gap *g, gc_real time)
 #define GC_GAP_NEARS 2   /* it was open, is below zero, and begins to fall */
 
 /* May the piece have any before `until`? The tangent, which the curve is near, does not come so near otherwise. */
-GC_LARGE int gc_gap_begin(const gc_curved *o, const gc_gap *g, gc_real until, gc_falls *w)
+GC_LARGE int gc_path_gap_begin(const gc_curved *o, const gc_path_gap *g, gc_real until, gc_falls *w)
 {
     gc_real arm = GC_R(0.5) * o->length, last = GC_MAX(GC_MIN(until - o->from - arm, arm), -arm), near, s;
     gc_vec p = gc_sub(o->middle.q, g->x), v = o->middle.v;
@@ -303,9 +303,15 @@ GC_LARGE int gc_gap_begin(const gc_curved *o, const gc_gap *g, gc_real until, gc
 }
 
 /* the next one, with the state then; 0: there is none */
-GC_LARGE int gc_gap_next(const gc_curved *o, const gc_gap *g, int which, gc_falls *w, gc_real *time, gc_body_state *now)
+GC_LARGE int gc_path_gap_next(
+    const gc_curved *o,
+    const gc_path_gap *g,
+    int which,
+    gc_falls *w,
+    gc_real *time,
+    gc_body_state *now)
 {
-    int near = gc_gap_at(o, g, 0, &o->start).f <= o->slack;
+    int near = gc_path_gap_at(o, g, 0, &o->start).f <= o->slack;
     if (w->stage == 0) {
         w->stage = 1;
         if (which == GC_GAP_TOUCHES && near && !(o->from > GC_R(0.0))) {
@@ -315,14 +321,15 @@ GC_LARGE int gc_gap_next(const gc_curved *o, const gc_gap *g, int which, gc_fall
         }
     }
     if (w->stage == 1) {
-        while (which != GC_GAP_NEARS && gc_gap_falls(o, g, 0, w, &o->middle, time, now))
-            if (which == GC_GAP_FALLS || !near || gc_gap_was_open(o, g, *time)) return 1;
+        while (which != GC_GAP_NEARS && gc_path_gap_falls(o, g, 0, w, &o->middle, time, now))
+            if (which == GC_GAP_FALLS || !near || gc_path_gap_was_open(o, g, *time)) return 1;
         w->stage = 2;
         gc_falls_begin(w, o->from, o->length);
     }
     if (which == GC_GAP_FALLS || (which == GC_GAP_TOUCHES && !near)) return 0;
-    while (gc_gap_falls(o, g, 1, w, &o->middle, time, now))
-        if (gc_gap_at(o, g, 0, now).f <= o->slack && gc_gap_was_open(o, g, *time) == (which == GC_GAP_NEARS)) return 1;
+    while (gc_path_gap_falls(o, g, 1, w, &o->middle, time, now))
+        if (gc_path_gap_at(o, g, 0, now).f <= o->slack && gc_path_gap_was_open(o, g, *time) == (which == GC_GAP_NEARS))
+            return 1;
     return 0;
 }
 

@@ -83,7 +83,7 @@ GC_LARGE int gc_curved_touches(
     const gc_cast_scene *w,
     const gc_cast_mesh *g,
     const gc_curved *o,
-    const gc_gap *gap,
+    const gc_path_gap *gap,
     const gc_curved_feature *f,
     int late,
     gc_real last,
@@ -105,7 +105,7 @@ GC_LARGE int gc_curved_touches(
         gc_curved_at(o, *time, now);
         /* who has sunk in by more than rounding comes onto it at a time of its own, which this is not */
         if (after * after * v->square > GC_R(1e10) * v->slack * v->slack
-            && (late || gc_gap_at(o, gap, 0, now).f < GC_R(-2.0) * v->onto))
+            && (late || gc_path_gap_at(o, gap, 0, now).f < GC_R(-2.0) * v->onto))
             return 0;
     }
     return *time <= last;
@@ -129,7 +129,7 @@ GC_FN int gc_curved_steep(const gc_curved *o, gc_vec n)
 GC_LARGE void gc_curved_feature_times(
     const gc_cast_scene *w,
     const gc_cast_mesh *g,
-    const gc_gap *gap,
+    const gc_path_gap *gap,
     int which,
     const gc_curved_feature *f,
     int late,
@@ -142,8 +142,8 @@ GC_LARGE void gc_curved_feature_times(
     gc_ellipsoid_space v;
     gc_falls walk;
     gc_real time;
-    if (!gc_gap_begin(o, gap, gc_collector_last(net), &walk)) return;
-    while (gc_gap_next(o, gap, which, &walk, &time, &now)) {
+    if (!gc_path_gap_begin(o, gap, gc_collector_last(net), &walk)) return;
+    while (gc_path_gap_next(o, gap, which, &walk, &time, &now)) {
         if (!gc_curved_touches(w, g, o, gap, f, late, gc_collector_last(net), &time, &now, &v) || (late && time < since))
             continue;
         c->time = time;
@@ -173,7 +173,7 @@ GC_LARGE void gc_curved_face(
     int end = gc_cast_mesh_begin(w, g, face + 1, GC_CAST_MESH_FACE_loop);
     gc_vec n = gc_cast_mesh_corner(w, g, corner - 1), x = gc_cast_mesh_corner(w, g, corner);
     gc_curved_feature f;
-    gc_gap gap;
+    gc_path_gap gap;
     f.kind = c->kind = GC_FEATURE_FACE;
     f.at = c->at = face;
     f.begin = f.end = 0;
@@ -187,12 +187,12 @@ GC_LARGE void gc_curved_face(
     }
     for (int back = 0; back <= (g->two_sided != 0); ++back) {
         f.side = back ? GC_R(-1.0) : GC_R(1.0);
-        gap = gc_gap_of(0, gc_scale(n, f.side), x, net->curved->radius);
+        gap = gc_path_gap_of(0, gc_scale(n, f.side), x, net->curved->radius);
         gc_curved_feature_times(w, g, &gap, late ? GC_GAP_NEARS : GC_GAP_TOUCHES, &f, late, since, c, net);
         for (int j = corner; late && j < end; ++j) {
             gc_vec from = gc_cast_mesh_corner(w, g, j), to = gc_cast_mesh_corner(w, g, j + 1 < end ? j + 1 : corner);
             gc_vec out = gc_cross(gc_sub(to, from), n);
-            gap = gc_gap_of(0, gc_unit(out, out), from, GC_R(0.0));
+            gap = gc_path_gap_of(0, gc_unit(out, out), from, GC_R(0.0));
             gc_curved_feature_times(w, g, &gap, GC_GAP_FALLS, &f, late, since, c, net);
         }
     }
@@ -210,7 +210,7 @@ GC_LARGE void gc_curved_rim(
     gc_cast_collector *net)
 {
     gc_vec e;
-    gc_gap gap;
+    gc_path_gap gap;
     f->e = gc_sub(f->b, f->a);
     f->begin = own[GC_CAST_MESH_EDGE_around];
     f->end = own[GC_CAST_MESH_EDGE_STRIDE + GC_CAST_MESH_EDGE_around];
@@ -219,12 +219,12 @@ GC_LARGE void gc_curved_rim(
     c->at = f->at;
     c->number = own[GC_CAST_MESH_EDGE_source];
     e = gc_unit(f->e, f->e);
-    gap = gc_gap_of(1, e, f->a, net->curved->radius);
+    gap = gc_path_gap_of(1, e, f->a, net->curved->radius);
     gc_curved_feature_times(w, g, &gap, late ? GC_GAP_NEARS : GC_GAP_TOUCHES, f, late, since, c, net);
     if (!late || f->kind != GC_FEATURE_EDGE) return;
-    gap = gc_gap_of(0, gc_scale(e, GC_R(-1.0)), f->a, GC_R(0.0));
+    gap = gc_path_gap_of(0, gc_scale(e, GC_R(-1.0)), f->a, GC_R(0.0));
     gc_curved_feature_times(w, g, &gap, GC_GAP_FALLS, f, late, since, c, net);
-    gap = gc_gap_of(0, e, f->b, GC_R(0.0));
+    gap = gc_path_gap_of(0, e, f->b, GC_R(0.0));
     gc_curved_feature_times(w, g, &gap, GC_GAP_FALLS, f, late, since, c, net);
 }
 

@@ -94,7 +94,7 @@ FAULTS = {
     "a negative vertex": (put("feature_b", -1), "no feature of its mesh"),
     "another face": (put("feature_a", 3, FV), "off its feature"),
     "another edge": (put("feature_b", 25, EE), "off its feature"),
-    "a kind": (put("kind", 3), "kind that does not exist"),
+    "a kind": (put("kind", 6), "kind that does not exist"),
     "properness": (put("properness", 1 + 1e-9), "outside [-1, 1]"),
     "ended": (ended, "does not last"),
     "position": (put("position", 1e-8, add=True), "position"),

@@ -104,7 +104,7 @@ WRONG = {
         lambda a: a[::-1].copy(), lambda a: np.full(len(a), np.nan), lambda a: a * -7, lambda a: a[:-1],
     ],
     "pair": [lambda a: a[::-1].copy(), lambda a: a + 2**30, lambda a: a.astype(np.int64)],
-    "kind": [lambda a: a + 3, lambda a: a.astype(float)],
+    "kind": [lambda a: a + 6, lambda a: a.astype(float)],
     "feature_a": [lambda a: -1 - a, lambda a: a.astype(np.int64) + 2**40],
     "time": [
         lambda a: a + 1, lambda a: -a - 1, lambda a: a * np.nan, lambda a: a.astype("M8[s]"),

@@ -59,6 +59,9 @@ BAD = [
     (TypeError, {"min_properness": "0"}, "min_properness: expected a number, got str"),
     (ValueError, {"min_properness": -1.5}, "min_properness: expected a number in [-1, 1], got -1.5"),
     (ValueError, {"min_properness": np.nan}, "min_properness: expected a number in [-1, 1], got nan"),
+    (ValueError, {"target_distance": 1.0, "refine": "pixels"},
+     "refine: expected 'exact' with target_distance above 0, where features share no pixel, got 'pixels'; "
+     "target_distance=0 has it"),
     (TypeError, {"check_start": 1}, "check_start: expected a bool, got int; pass True or False"),
     (TypeError, {"report": "yes"}, "report: expected a bool, got str; pass True or False"),
 ]  # fmt: skip
@@ -148,7 +151,7 @@ def test_both_engines_have_the_same_verbs(backend):
     two = engine_on(backends.get_backend("reference"), options)
     assert isinstance(one, Pipeline) and isinstance(two, Reference)
     assert verbs(one) == verbs(two)
-    assert {"collide", "search", "bisection", "tree_bytes", "about", "hold"} == set(verbs(one))
+    assert {"collide", "clearance", "search", "bisection", "tree_bytes", "about", "hold"} == set(verbs(one))
     assert one.options is two.options is options
     assert one.about().keys() == two.about().keys()
 

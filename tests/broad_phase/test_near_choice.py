@@ -87,7 +87,20 @@ def plan_of(candidates="auto"):
     counts, none = np.stack([edges, edges, faces], axis=1), np.zeros(len(edges), np.uint8)
     options = SimpleNamespace(features="auto", candidates=candidates, refine="exact", precision="mixed")
     return Plan(
-        options, LIMITS, counts, np.ones(len(edges)), none, none, False, False, False, True, 1, None, True
+        options,
+        LIMITS,
+        counts,
+        np.ones(len(edges)),
+        none,
+        none,
+        False,
+        False,
+        False,
+        True,
+        1,
+        None,
+        False,
+        True,
     )
 
 
