@@ -94,7 +94,7 @@ def _empty(times):
 
 
 def _placed(found, origin):
-    """Rows as they are told: what is not known is infinite, and points are in the world."""
+    """Rows as they are told, with points counted from the world's origin."""
     if origin is not None:
         told = found["normal"].any(axis=1)[:, None]
         for name in ("point_a", "point_b"):
