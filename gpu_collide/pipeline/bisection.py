@@ -12,7 +12,7 @@ from itertools import repeat
 import numpy as np
 
 from gpu_collide._options import Options
-from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline.launch.pair_pieces import pair_pieces
 from gpu_collide.pipeline.launch.poses import bind_poses, spins_of
 from gpu_collide.pipeline.mesh_tables.tables import tables_for
 from gpu_collide.pipeline.narrow_phase.immediate import Immediate
@@ -67,7 +67,8 @@ def bisection(run, options, bodies, pairs, samples, iterations):
         parts.append(_piece(x, samples, iterations))
 
     run.room.limit(run.room.asked, run.backend.reserved_bytes)
-    run.room.pieces(len(pairs), _piece_size(run), some, refusal=lambda at, need: _refusal(run, need))
+    per_pair = run.real.itemsize * (int(run.c["GC_SCREW_STRIDE"]) + 4) + 4 * 4
+    pair_pieces(run, len(pairs), per_pair, some)
     state, tests, apart, meet = (np.concatenate(column) for column in zip(*parts, strict=True))
     return _status(state, meet, run.c), apart, meet, tests
 
@@ -78,23 +79,6 @@ def _status(state, meet, c):
     status[state & int(c["GC_PAIR_UNRESOLVED"]) != 0] = Status.UNRESOLVED
     status[state & int(c["GC_PAIR_INVALID"]) != 0] = Status.INVALID_INPUT
     return status
-
-
-def _piece_size(run):
-    """Pairs a piece: what fits the memory limit."""
-    per_pair = run.real.itemsize * (int(run.c["GC_SCREW_STRIDE"]) + 4) + 4 * 4
-    most = run.room.fits(per_pair)
-    if not most:
-        raise MemoryLimitError(_refusal(run, per_pair))
-    return min(1 << (20 if run.backend.kind == "cuda" else 16), most)
-
-
-def _refusal(run, need):
-    """The text of the error if there is no room for one pair."""
-    return (
-        f"max_bytes: expected room for one pair, which needs at least {run.room.told(need)} bytes, got "
-        f"{run.room.asked}; pass a larger max_bytes"
-    )
 
 
 def _piece(x, samples, iterations):

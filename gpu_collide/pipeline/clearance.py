@@ -8,8 +8,8 @@ import time
 import numpy as np
 
 from gpu_collide._options import Options
-from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.depth import Depths, take_depths, with_regions
+from gpu_collide.pipeline.launch.pair_pieces import pair_pieces
 from gpu_collide.pipeline.launch.poses import bind_poses, spins_of
 from gpu_collide.pipeline.mesh_tables.tables import tables_for
 from gpu_collide.pipeline.narrow_phase.immediate import Immediate
@@ -78,8 +78,8 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
 
     told = None if progress is None else lambda stop: progress(stop * times, len(pairs) * times)
     run.room.limit(run.room.asked, run.backend.reserved_bytes)
-    run.room.pieces(len(pairs), _piece_size(run), some, refusal=lambda at, need: _refusal(run, need),
-                    progress=told)  # fmt: skip
+    per_pair = run.real.itemsize * (int(run.c["GC_SCREW_STRIDE"]) + 12) + 4 * 12
+    pair_pieces(run, len(pairs), per_pair, some, told)
     joined = {name: np.concatenate([part[name] for part in parts]) for name in CLEARANCE_ROWS}
     found = {name: array.reshape(-1, *array.shape[2:]) for name, array in joined.items()}
     row = np.arange(len(pairs) * times)
@@ -100,23 +100,6 @@ def _placed(found, origin):
         for name in ("point_a", "point_b"):
             found[name] = np.where(told, found[name] + origin[found["pair"]], 0.0)
     return found
-
-
-def _piece_size(run):
-    """Pairs a piece: what fits the memory limit."""
-    per_pair = run.real.itemsize * (int(run.c["GC_SCREW_STRIDE"]) + 12) + 4 * 12
-    most = run.room.fits(per_pair)
-    if not most:
-        raise MemoryLimitError(_refusal(run, per_pair))
-    return min(1 << (20 if run.backend.kind == "cuda" else 16), most)
-
-
-def _refusal(run, need):
-    """The text of the error if there is no room for one pair."""
-    return (
-        f"max_bytes: expected room for one pair, which needs at least {run.room.told(need)} bytes, got "
-        f"{run.room.asked}; pass a larger max_bytes"
-    )
 
 
 def _piece(x, meshes, asked):
