@@ -122,7 +122,7 @@ def queries(pairs):
         "bisection",
         lambda backend: gc.baselines.bisection(bodies, [[0, 1], [2, 3]], backend=backend).time.tobytes(),
     )
-    yield from _of_clearance(pairs)
+    yield from of_clearance(pairs)
     yield from _of_hulls(pairs)
     yield from _of_movers(pairs)
     yield from _of_sweeps(pairs)
@@ -149,7 +149,7 @@ def _arrays(result):
     return [(name, value.tobytes()) for name, value in vars(result).items() if hasattr(value, "tobytes")]
 
 
-def _of_clearance(pairs):
+def of_clearance(pairs):
     """The least distance of pairs, and the depth of some that overlap: convex, not convex, clean through."""
     import numpy as np
 

@@ -87,6 +87,7 @@ def _shared(precision):
 def sample(size, precisions):
     """Every stage in each precision: exact by pairs and by rows, the other modes, trees, overlap, halving."""
     import gpu_collide as gc
+    from tests.dialect import oclgrind
     from tests.oracle.scenes import FAMILIES
     from tests.support import worlds
 
@@ -120,6 +121,17 @@ def sample(size, precisions):
         contacts += _shared(precision)
         calls += 10
     gc.baselines.bisection(bodies, [[0, 1], [2, 3]], backend="cpu")
+    contacts += len(gc.collide(bodies, target_distance=0.1, motion="body", backend="cpu"))
+    for _, query in oclgrind.of_clearance(2):
+        query("cpu")
+    turning = gc.Bodies(
+        gc.shapes.icosphere(2), None, gc.Poses.identity(1), gc.Poses.from_yaw([[0.2, 0, 0]], 2.0)
+    )
+    start = [[0.3, 0.1, 3.0], [-3.0, 0.9, 0.2], [0.0, 0.0, 0.0]]
+    for hits in ("first", "all"):
+        gc.sweep.spheres(start, [[0, 0, -5.0], [6.0, 0, 0], [1.0, 1, 1]], 0.3, turning, hits=hits, turning="exact",
+                         backend="cpu")  # fmt: skip
+    calls += 6
     _prepare()
     print(f"{calls} calls, {contacts} contacts, {', '.join(precisions)}", flush=True)
 
