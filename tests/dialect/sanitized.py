@@ -127,10 +127,9 @@ def sample(size, precisions):
     turning = gc.Bodies(
         gc.shapes.icosphere(2), None, gc.Poses.identity(1), gc.Poses.from_yaw([[0.2, 0, 0]], 2.0)
     )
-    start = [[0.3, 0.1, 3.0], [-3.0, 0.9, 0.2], [0.0, 0.0, 0.0]]
+    start, way = [[0.3, 0.1, 3.0], [-3.0, 0.9, 0.2], [0, 0, 0]], [[0, 0, -5.0], [6.0, 0, 0], [1.0, 1, 1]]
     for hits in ("first", "all"):
-        gc.sweep.spheres(start, [[0, 0, -5.0], [6.0, 0, 0], [1.0, 1, 1]], 0.3, turning, hits=hits, turning="exact",
-                         backend="cpu")  # fmt: skip
+        gc.sweep.spheres(start, way, 0.3, turning, hits=hits, turning="exact", backend="cpu")
     calls += 6
     _prepare()
     print(f"{calls} calls, {contacts} contacts, {', '.join(precisions)}", flush=True)
