@@ -287,6 +287,29 @@ def pluecker():
     return figure
 
 
+def clearance():
+    """Two cars that pass: where they are nearest, and the gap over the step."""
+    size, way = gc.shapes.box((4.4, 1.8, 1.4)), np.array([[0, 0, 0], [-9.0, 3.4, 0]])
+    start = gc.Poses.from_yaw(way, [0, 0.1])
+    bodies = gc.Bodies(size, None, start, gc.Poses.from_yaw([[0, 0, 0], [8.0, 3.9, 0]], [0, -0.9]))
+    near = gc.clearance(bodies, [[0, 1]], motion="body", backend="cpu")
+    times = np.linspace(0, 1, 201)
+    gap = gc.clearance(bodies, [[0, 1]], at=times, motion="body", backend="cpu").distance
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.2), layout="constrained")
+    for t, alpha in ((0.0, 0.3), (float(near.time[0]), 1.0), (1.0, 0.3)):
+        for body, color in enumerate((COLOR_A, COLOR_B)):
+            from_above(left, bodies.poses_at(t)[body].apply(size.vertices), color, lw=1.4, alpha=alpha)
+    ends = np.stack([near.point_a[0], near.point_b[0]])
+    left.plot(*ends[:, :2].T, "o-", color=COLOR_NORMAL, ms=4, lw=1.6)
+    left.set(title=f"nearest at {near.time[0]:.2f} of the step: {near.distance[0]:.2f} apart", aspect="equal")
+    left.autoscale_view()
+    left.set_axis_off()
+    right.plot(times, gap, color=COLOR_INK, lw=1.2)
+    right.plot(near.time, near.distance, "o", color=COLOR_NORMAL, ms=5)
+    right.set(xlabel="share of the step", ylabel="gap", ylim=(0, None), title="the gap over the step")
+    return figure
+
+
 def sweeps():
     """Spheres on straight paths, up to the first touch of a box: on a face, an edge, not at all."""
     still = gc.Poses.from_quat_wxyz([[0, 0, 0]], [[np.cos(0.2), 0, 0, np.sin(0.2)]])
@@ -319,6 +342,7 @@ def sweeps():
 FIGURES = {
     "screw_motion": screw_motion, "own_motions": own_motions, "screen": screen, "doubling": doubling,
     "properness": properness, "exact_and_raster": exact_and_raster, "pluecker": pluecker, "sweeps": sweeps,
+    "clearance": clearance,
 }  # fmt: skip
 
 
