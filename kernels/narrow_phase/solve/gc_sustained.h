@@ -67,9 +67,23 @@ GC_LARGE int gc_border_curve(
     }
 }
 
+#if GC_BODY_MOTION
+/* Does f stay zero, for all that rounding can tell, from `from` to `to`? By Taylor's theorem from the middle. */
+GC_LARGE int gc_stays_zero(const gc_root_search *w, const gc_curve *c, gc_real from, gc_real to)
+{
+    gc_real arm = GC_R(0.5) * (to - from);
+    gc_value v = gc_curve_at(c, from + arm);
+    gc_real most = w->third * arm * arm * arm * GC_R(0.166666666666666667);
+    most += GC_ABS(v.f) + (GC_ABS(v.df) + GC_R(0.5) * GC_ABS(v.ddf) * arm) * arm;
+    return most <= GC_R(2.0) * w->touch;
+}
+#endif
+
 /* Earliest sign change of any border function after `from`, or 1/2. Edges that turn out of one line may leave an end of one of
- * them by a double root; the rounding of places, not that of what is left of them, says whether two roots are one. */
-GC_LARGE gc_real gc_next_border(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real from)
+ * them by a double root; the rounding of places, not that of what is left of them, says whether two roots are one. A function that
+ * vanishes for the whole step, or that stays within its rounding since `from` (a fourfold root), changes its sign by rounding alone: it
+ * ends nothing. *capped is set if a cap was hit. */
+GC_LARGE gc_real gc_next_border(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real from, int *capped)
 {
     gc_real least = GC_R(0.5), scale;
     gc_curve c;
@@ -77,13 +91,22 @@ GC_LARGE gc_real gc_next_border(const gc_tables *t, const gc_pair *p, int kind, 
     for (j = 0; gc_border_curve(t, p, kind, fa, fb, j, &c, &scale); ++j) {
         gc_root_search w;
         gc_real root;
+        GC_OF_BODIES(gc_real zero_until = from;)
         gc_root_search_start(&w, &c, from, GC_R(0.5), GC_R(0.0));
         gc_root_search_rounding(&w, GC_PLACE_ROUNDING * (gc_screw_of(p)->size + gc_screw_of(p)->speed) * scale);
+        GC_OF_BODIES(if (c.own.form && gc_body_curve_most(&c.own, w.touch) <= w.touch) continue;)
         while (gc_root_search_next(&w, &c, &root)) {
             if (root <= from + GC_R(1e-12)) continue;
+#if GC_BODY_MOTION
+            if (c.own.form && gc_stays_zero(&w, &c, zero_until, root)) {
+                zero_until = root;
+                continue;
+            }
+#endif
             least = root < least ? root : least;
             break;
         }
+        *capped |= w.capped;
     }
     return least;
 }
@@ -137,12 +160,13 @@ GC_FN int gc_plane_turns(const gc_tables *t, const gc_pair *p, int kind, int fa,
 GC_LARGE int gc_solve_lasting(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb)
 {
     gc_real from = GC_R(-0.5), begun = GC_R(0.0), last_in = GC_R(0.0), last_out = GC_R(-0.5);
-    int open = 0, sampled = gc_plane_turns(t, p, kind, fa, fb), cap = sampled ? 4 * GC_MAX_PIECES : GC_MAX_PIECES, i;
+    int open = 0, sampled = gc_plane_turns(t, p, kind, fa, fb), cap = sampled ? 4 * GC_MAX_PIECES : GC_MAX_PIECES;
+    int capped = 0, i;
     for (i = 0; i < cap; ++i) {
         gc_real to = GC_R(0.5), mid;
         int in;
         if (sampled) to = GC_R(-0.5) + (gc_real)(i + 1) / (gc_real)cap;
-        else if (gc_screw_of(p)->speed > GC_R(0.0)) to = gc_next_border(t, p, kind, fa, fb, from);
+        else if (gc_screw_of(p)->speed > GC_R(0.0)) to = gc_next_border(t, p, kind, fa, fb, from, &capped);
         mid = GC_R(0.5) * (from + to);
         in = gc_lasts_at(t, p, kind, fa, fb, mid);
         /* a sample is no border: what was out in the middle of the piece before may have begun within that piece */
@@ -165,7 +189,7 @@ GC_LARGE int gc_solve_lasting(const gc_tables *t, const gc_pair *p, const gc_hit
             t, p, o, pair, kind, fa, fb, begun,
             gc_lasts_at(t, p, kind, fa, fb, from) ? from : gc_bisect_border(t, p, kind, fa, fb, from, last_in), 1);
     else if (gc_lasts_at(t, p, kind, fa, fb, GC_R(0.5))) gc_hit_test(t, p, o, pair, kind, fa, fb, GC_R(0.5), GC_R(0.5), 1);
-    return sampled || i < cap;
+    return !capped && (sampled || i < cap);
 }
 
 #endif
