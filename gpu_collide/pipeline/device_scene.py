@@ -146,11 +146,12 @@ class DeviceScene:
             self._grounds = build_cast_tables(self.meshes, self.backend, self.precision)
         return self._grounds
 
-    def obstacles(self, bodies, exact=False):
-        """Tables for casts of the bodies as they are now; `exact`: on their own motions where they turn."""
+    def obstacles(self, bodies, exact=False, rules=None):
+        """Tables for casts of the bodies as they are now; `exact`: on their own motions where they turn;
+        `rules`: their groups and masks."""
         known, _, was_exact = self._obstacles
         if known is not bodies or was_exact != exact:
-            self._obstacles = bodies, obstacles(bodies, self.backend, self.precision, exact), exact
+            self._obstacles = bodies, obstacles(bodies, self.backend, self.precision, exact, rules), exact
         return self._obstacles[1]
 
     def stands(self, bodies, tree):

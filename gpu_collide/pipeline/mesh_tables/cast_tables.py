@@ -70,9 +70,10 @@ def _normalised(rows):
     return rows
 
 
-def obstacles(bodies, backend, precision, exact=False):
+def obstacles(bodies, backend, precision, exact=False, rules=None):
     """`Placed` tables of bodies, of which those whose poses are none are not there; `more`: what positions
-    count from. `exact`: those that turn are seen on their own motions, not along chords."""
+    count from. `exact`: those that turn are seen on their own motions, not along chords. `rules`: their
+    groups and masks."""
     real, raster = declarations.dtypes(precision)
     valid = np.flatnonzero(bodies.valid)
     start, end = (np.where(bodies.valid[:, None], x.position, 0.0) for x in (bodies.start, bodies.end))
@@ -117,6 +118,8 @@ def obstacles(bodies, backend, precision, exact=False):
     rows[:, OBSTACLE["spin"]], rows[:, OBSTACLE["pivot"]] = turn, pivot
     ints = np.zeros((len(bodies), OBSTACLE_INT.stride), np.int32)
     ints[:, OBSTACLE_INT["shape"]], ints[:, OBSTACLE_INT["turns"]] = bodies.shape, turns
+    bits = (-1, -1) if rules is None else rules.bits.T
+    ints[:, OBSTACLE_INT["group"]], ints[:, OBSTACLE_INT["mask"]] = bits
     host = {
         "bodies_in": _normalised(rows.astype(real)),
         "body_ints_in": ints,
@@ -126,6 +129,7 @@ def obstacles(bodies, backend, precision, exact=False):
         "frame_in": frame.astype(real),
         "cells_in": np.concatenate([*inner, per_length]).astype(real),
         "spread_in": spread,
+        "rules_in": np.zeros(0, np.int32),  # where queries have none
     }
     return Placed.of(host, backend, shift)
 

@@ -11,7 +11,7 @@ from gpu_collide.bodies.casts import CLUSTERS, SPHERES
 from gpu_collide.pipeline.launch.world_query import FEW, WorldQuery
 from gpu_collide.pipeline.mesh_tables.cast_tables import cast_tables_for, key_bits, obstacles_for
 from gpu_collide.pipeline.sweep import stages
-from gpu_collide.pipeline.sweep.stages import ALL, FIRST, first_rows, in_lists, touching
+from gpu_collide.pipeline.sweep.stages import ALL, FIRST, first_rows, in_lists, ruled, touching
 
 __all__ = ["CastQuery", "CastWorld"]
 
@@ -34,6 +34,7 @@ class CastWorld(NamedTuple):
         Bytes that it takes, where no scene keeps it.
     variant : str
         Behind the names of kernels that cast through it: ``_body`` where bodies turn on their own motions.
+    n_bodies : int
     """
 
     buffers: dict
@@ -41,6 +42,7 @@ class CastWorld(NamedTuple):
     shifted: bool
     held: int
     variant: str = ""
+    n_bodies: int = 0
     tree: None = None
 
 
@@ -49,9 +51,10 @@ class CastQuery(WorldQuery):
 
     programs: tuple[str, ...] = ("sweep",)
 
-    def world(self, bodies, resident=None, exact=False):
+    def world(self, bodies, resident=None, exact=False, rules=None):
         """`CastWorld` of bodies; of a scene, if `resident` is what it keeps. `exact`: some turn, and are seen
-        on their own motions, not along chords."""
+        on their own motions, not along chords; `rules`: those of the scene, which never change for these
+        bodies."""
         made, variant = self._known(bodies), "_body" if exact else ""
         if made is None or made.variant != variant:
             for program in self.programs:
@@ -60,10 +63,10 @@ class CastQuery(WorldQuery):
                 tables = cast_tables_for(bodies.meshes, self.backend, self.precision)
                 stand = obstacles_for(bodies, self.backend, self.precision, exact)
             else:
-                tables, stand = resident.grounds, resident.obstacles(bodies, exact)
+                tables, stand = resident.grounds, resident.obstacles(bodies, exact, rules)
             buffers, held = {**tables.buffers, **stand.buffers}, tables.nbytes + stand.nbytes
             shifted = bool(stand.more.any())
-            made = self._keep(bodies, CastWorld(buffers, stand.more, shifted, held, variant))
+            made = self._keep(bodies, CastWorld(buffers, stand.more, shifted, held, variant, len(bodies)))
         self.leave_room_beside(made.held if resident is None else resident.nbytes)
         return made
 
@@ -84,7 +87,7 @@ class CastQuery(WorldQuery):
             ``time``, ``point``, ``normal``, ``body``, ``face``, ``feature``, ``number``, ``sphere`` of each.
         """
         n, run, be = len(casts), self.run, self.backend
-        numbers = {"any": int(any_hit), **touching(two_sided, buffer)}
+        numbers = {"any": int(any_hit), **touching(two_sided, buffer, casts.rules)}
         found: dict[str, Any] = {}
 
         def some(at, stop):
@@ -125,7 +128,7 @@ class CastQuery(WorldQuery):
             given = self._placed(self._given(world, casts, part))
             return given | self._more(world, casts, given, part.stop - part.start)
 
-        return self._lists(ALL, world, len(casts), touching(two_sided, buffer), arguments)
+        return self._lists(ALL, world, len(casts), touching(two_sided, buffer, casts.rules), arguments)
 
     def _lists(self, stage, world, n, numbers, arguments):
         """What each of `n` queries has, ordered; ``arguments(part)`` are those of some."""
@@ -167,6 +170,7 @@ class CastQuery(WorldQuery):
             with np.errstate(over="ignore"):  # of lengths that float32 has not; these are not swept
                 radius = radius.astype(real)
         given = {"ways_in": ways.reshape(-1), "radius_in": np.ascontiguousarray(radius).reshape(-1)}
+        given |= ruled(casts, part)
         if casts.form != SPHERES:
             given["turned_in"] = np.ascontiguousarray(casts.quat[part], real).reshape(-1)
         if casts.form == CLUSTERS:

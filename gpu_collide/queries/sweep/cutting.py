@@ -36,6 +36,8 @@ class Walkers(NamedTuple):
         The body that each rides, -1: none.
     swept : (n,) bool
         The others stay where they are.
+    meets : callable or None
+        ``meets(body)``: who may meet it, or rides it, (n,); None: everybody.
     """
 
     arrays: Any
@@ -45,6 +47,7 @@ class Walkers(NamedTuple):
     radius: Any
     on: Any
     swept: Any
+    meets: Callable[[int], Any] | None = None
 
 
 def _norm(x: Any) -> Any:
@@ -174,7 +177,8 @@ class Cuts:
             apart = [a - share * w for a, w in zip(apart, way, strict=True)]
         x, y, z = (a * a for a in apart)
         within = self._wide + reach
-        return walkers.swept & (x + y + z <= within * within)
+        near = walkers.swept & (x + y + z <= within * within)
+        return near if walkers.meets is None else near & walkers.meets(int(self._near[k]))
 
 
 def _ways(bodies: Bodies, which: Array) -> tuple[Array, Array, Array]:

@@ -25,15 +25,14 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.bodies.casts import Casts
+    from gpu_collide.queries.obstacles import Obstacles
     from gpu_collide.queries.sweep.turning import Extent
 
 __all__ = ["substeps", "substeps_device"]
 
 
 def substeps(
-    engine: Any,
-    bodies: Bodies,
-    resident: Any,
+    among: Obstacles,
     casts: Casts,
     on: Array,
     fall: Array,
@@ -42,7 +41,18 @@ def substeps(
     """The step of characters on the host, and what is told of how it was cut. `on`: what each rides, -1:
     nothing."""
     rides = bool((on >= 0).any())
-    walkers = Walkers(np, casts.start, casts.path, fall, casts.radius, on if rides else None, casts.moves)
+    bodies = among.bodies
+    ridden = on if rides else None
+    walkers = Walkers(
+        np,
+        casts.start,
+        casts.path,
+        fall,
+        casts.radius,
+        ridden,
+        casts.moves,
+        _meets(among, casts.rules, ridden),
+    )
 
     def extent_for(which: Array) -> Extent:
         extent = extent_of(casts, bodies, which, rides)
@@ -51,7 +61,7 @@ def substeps(
 
     def go(pieces: int, absent: Array, which: Array | None, found: dict[str, Any]) -> dict[str, Any]:
         part = (casts, on, fall) if which is None else (casts.take(which), on[which], fall[which])
-        rows = _in_pieces(engine, bodies, resident, *part, rules, pieces, absent)
+        rows = _in_pieces(among, *part, rules, pieces, absent)
         if which is None:
             return rows
         for name, array in rows.items():
@@ -59,6 +69,19 @@ def substeps(
         return found
 
     return _by_pieces(bodies, walkers, extent_for, rules, go)
+
+
+def _meets(among: Obstacles, rules: Any, on: Any) -> Callable[[int], Any] | None:
+    """Who may meet a body, or rides it, (n,) bool, by the rules (n, 3) of each; None: everybody."""
+    if rules is None:
+        return None
+
+    def meets(body: int) -> Any:
+        group, mask = (-1, -1) if among.rules is None else among.rules.bits[body].tolist()
+        found = (rules[:, 0] & mask != 0) & (rules[:, 1] & group != 0) & (rules[:, 2] != body)
+        return found if on is None else found | (on == body)
+
+    return meets
 
 
 def _by_pieces(
@@ -92,9 +115,7 @@ def _by_pieces(
 
 
 def _in_pieces(
-    engine: Any,
-    bodies: Bodies,
-    resident: Any,
+    among: Obstacles,
     casts: Casts,
     on: Array,
     fall: Array,
@@ -106,10 +127,10 @@ def _in_pieces(
     none, status, count, found = np.zeros_like(fall), 0, 0, {}
     left, place = casts.path / pieces, casts.start
     for k in range(pieces):
-        part = part_of(bodies, k, pieces, absent)
+        part = part_of(among.bodies, k, pieces, absent)
         way = left + carried_along(part, on, place)
-        found = engine.slide(
-            engine.world(part, resident), replace(casts, start=place, path=way), left,
+        found = among.engine.slide(
+            among.world(bodies=part), replace(casts, start=place, path=way), left,
             fall if k == pieces - 1 else none, rules,
         )  # fmt: skip
         left, place = found["velocity"], found["position"]
@@ -123,26 +144,26 @@ def _in_pieces(
 
 
 def substeps_device(
-    engine: Any,
-    bodies: Bodies,
-    resident: Any,
+    among: Obstacles,
     landing: Any,
     on: Any,
     fall: Any,
     rules: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """`stepped` on a device, of `DeviceQueries`; the same bits, with what is in `Slides` beside it."""
-    cp, every, extent = landing.be.arrays, turning_bodies(bodies), extent_there(landing, bodies, fall, on)
+    bodies, cp = among.bodies, landing.be.arrays
+    every, extent = turning_bodies(bodies), extent_there(landing, bodies, fall, on)
     start, path, falls, radius, rides = landing.walkers(fall, on)
-    walkers = Walkers(cp, start, path, falls, radius, rides, landing.swept)
+    meets = _meets(among, landing.rules(), rides)
+    walkers = Walkers(cp, start, path, falls, radius, rides, landing.swept, meets)
 
     def extent_for(which: Array) -> Extent:
         return extent._replace(leaning=extent.leaning[np.isin(every, which)])
 
     def go(pieces: int, absent: Array, which: Any, found: dict[str, Any]) -> dict[str, Any]:
         if pieces == 1 and which is None and not absent.size:
-            return landing.slide(fall, on, engine.motions(bodies), rules, _arcs(bodies))
-        rows = _in_pieces_there(engine, bodies, resident, landing, on, fall, rules, pieces, absent, which)
+            return landing.slide(fall, on, among.engine.motions(bodies), rules, _arcs(bodies))
+        rows = _in_pieces_there(among, landing, on, fall, rules, pieces, absent, which)
         for name, array in rows.items() if found else ():
             rows[name] = cp.where(which.reshape(-1, *[1] * (array.ndim - 1)), array, found[name])
         return rows
@@ -151,9 +172,7 @@ def substeps_device(
 
 
 def _in_pieces_there(
-    engine: Any,
-    bodies: Bodies,
-    resident: Any,
+    among: Obstacles,
     landing: Any,
     on: Any,
     fall: Any,
@@ -169,9 +188,11 @@ def _in_pieces_there(
     given, status = replace(landing.given, path=path), None
     none, count, rows = np.zeros(3), 0, {}
     for k in range(pieces):
-        part = part_of(bodies, k, pieces, absent)
-        piece = type(landing)(engine, engine.world(part, resident), given, np.inf, landing.refuse)
-        rows = piece.slide(fall if k == pieces - 1 else none, on, engine.motions(part), rules, _arcs(part))
+        part = part_of(among.bodies, k, pieces, absent)
+        piece = type(landing)(among.engine, among.world(bodies=part), given, np.inf, landing.refuse)
+        rows = piece.slide(
+            fall if k == pieces - 1 else none, on, among.engine.motions(part), rules, _arcs(part)
+        )
         way = cp.where(swept[:, None], rows["velocity"], np.nan)
         way = way if which is None else cp.where(which[:, None], way, np.nan)
         given = replace(given, start=rows["position"], path=way)

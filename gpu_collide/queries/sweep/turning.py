@@ -181,9 +181,9 @@ def part_of(bodies: Bodies, first: int, pieces: int, absent: Array) -> Bodies:
         return _part(bodies, first, pieces, absent)
     if not absent.size:
         return bodies
-    kept = bodies.__dict__.get("_without")  # who asks about them again has trees of the rest
+    kept = bodies.__dict__.get("_part_without")  # who asks about them again has trees of the rest
     if kept is None or not np.array_equal(kept[0], absent):
-        kept = bodies.__dict__["_without"] = absent, _part(bodies, 0, 1, absent)
+        kept = bodies.__dict__["_part_without"] = absent, _part(bodies, 0, 1, absent)
     return kept[1]
 
 
