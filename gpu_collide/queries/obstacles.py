@@ -125,10 +125,11 @@ class Obstacles:
             if len(kept) > MOST_ENGINES:
                 kept.pop(next(iter(list(kept))), None)
 
-    def world(self, exact: bool = False, bodies: Bodies | None = None) -> Any:
+    def world(self, exact: bool = False, bodies: Bodies | None = None, slack: float | None = None) -> Any:
         """What casts go through: these bodies, or others in their place, under the rules of the scene.
-        `exact`: those that turn are seen on their own motions."""
-        return self.engine.world(self.bodies if bodies is None else bodies, self.resident, exact, self.rules)
+        `exact`: those that turn are seen on their own motions; `slack`: no chord is off by more."""
+        bodies = self.bodies if bodies is None else bodies
+        return self.engine.world(bodies, self.resident, exact, self.rules, slack)
 
     def _take(self) -> Any:
         """An engine that no other call has."""

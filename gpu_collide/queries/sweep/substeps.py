@@ -12,7 +12,9 @@ from gpu_collide.queries.sweep.turning import (
     carried_along,
     extent_of,
     extent_there,
+    leaning_of,
     part_of,
+    those_near,
     turning_bodies,
     turns_of,
 )
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from gpu_collide.queries.sweep.turning import Extent
 
 __all__ = ["substeps", "substeps_device"]
+
+#: Of a larger share of all characters the rows are not picked out.
+MOST = 0.75
 
 
 def substeps(
@@ -54,14 +59,19 @@ def substeps(
         _meets(among, casts.rules, ridden),
     )
 
-    def extent_for(which: Array) -> Extent:
-        extent = extent_of(casts, bodies, which, rides)
-        assert extent is not None  # there are some
-        return extent
+    extent = extent_of(casts, bodies, turning_bodies(bodies)[:0], rides)
 
-    def go(pieces: int, absent: Array, which: Array | None, found: dict[str, Any]) -> dict[str, Any]:
+    def extent_for(which: Array) -> Extent:
+        assert extent is not None  # there are some
+        return extent._replace(leaning=leaning_of(casts, bodies, which))
+
+    def go(
+        pieces: int, absent: Array, slack: float | None, which: Array | None, found: dict[str, Any]
+    ) -> dict[str, Any]:
+        if which is not None and not found and which.mean() > MOST:
+            which = None  # the others follow, and what becomes of them here counts for nothing
         part = (casts, on, fall) if which is None else (casts.take(which), on[which], fall[which])
-        rows = _in_pieces(among, *part, rules, pieces, absent)
+        rows = _in_pieces(among, *part, rules, pieces, absent, slack)
         if which is None:
             return rows
         for name, array in rows.items():
@@ -71,15 +81,19 @@ def substeps(
     return _by_pieces(bodies, walkers, extent_for, rules, go)
 
 
-def _meets(among: Obstacles, rules: Any, on: Any) -> Callable[[int], Any] | None:
-    """Who may meet a body, or rides it, (n,) bool, by the rules (n, 3) of each; None: everybody."""
+def _meets(among: Obstacles, rules: Any, on: Any) -> Callable[[Any, Any], Any] | None:
+    """Who of some may meet a body, or rides it, by the rules (n, 3) of each; None: everybody."""
     if rules is None:
         return None
 
-    def meets(body: int) -> Any:
-        group, mask = (-1, -1) if among.rules is None else among.rules.bits[body].tolist()
-        found = (rules[:, 0] & mask != 0) & (rules[:, 1] & group != 0) & (rules[:, 2] != body)
-        return found if on is None else found | (on == body)
+    def meets(body: Any, some: Any) -> Any:
+        group, mask = -1, -1
+        if among.rules is not None:
+            bits = among.rules.bits[body]
+            group, mask = bits.T if bits.ndim > 1 else bits.tolist()
+        own = rules[some]
+        found = (own[:, 0] & mask != 0) & (own[:, 1] & group != 0) & (own[:, 2] != body)
+        return found if on is None else found | (on[some] == body)
 
     return meets
 
@@ -95,7 +109,7 @@ def _by_pieces(
     that they may have come to a body which asks for more pieces."""
     which = turning_bodies(bodies)
     if not which.size or not len(walkers.swept):
-        return go(1, which[:0], None, {}), {}
+        return go(1, which[:0], None, None, {}), {}
     room, where = room_of(walkers, bodies, rules["step"]), walkers.arrays.where
     pieces: Any = None
     found: dict[str, Any] = {}
@@ -105,7 +119,7 @@ def _by_pieces(
         before, pieces = pieces, cuts.of_each()
         todo = None if before is None else pieces > before
         for number, rows in cuts.groups(pieces, todo):
-            found = go(number, cuts.absent(number), rows, found)
+            found = go(number, cuts.absent(number), cuts.slack, rows, found)
             used, error = max(used, number), max(error, cuts.error(number))
         away = distance(where(walkers.swept[:, None], found["position"], walkers.start), walkers.start)
         pushed = away > room
@@ -122,15 +136,20 @@ def _in_pieces(
     rules: dict[str, Any],
     pieces: int,
     absent: Array,
+    slack: float | None,
 ) -> dict[str, Any]:
-    """The step of some in so many equal pieces, of which the last has the fall, without some bodies."""
+    """The step of some in so many equal pieces, of which the last has the fall, without some bodies. `slack`:
+    no chord is off by more."""
     none, status, count, found = np.zeros_like(fall), 0, 0, {}
     left, place = casts.path / pieces, casts.start
+    bodies = those_near(among.bodies, absent)
+    world = among.world(bodies=bodies, slack=slack)
     for k in range(pieces):
-        part = part_of(among.bodies, k, pieces, absent)
+        part = part_of(bodies, k, pieces)
         way = left + carried_along(part, on, place)
+        through = world if pieces == 1 else among.engine.part(world, part)
         found = among.engine.slide(
-            among.world(bodies=part), replace(casts, start=place, path=way), left,
+            through, replace(casts, start=place, path=way), left,
             fall if k == pieces - 1 else none, rules,
         )  # fmt: skip
         left, place = found["velocity"], found["position"]
@@ -160,10 +179,12 @@ def substeps_device(
     def extent_for(which: Array) -> Extent:
         return extent._replace(leaning=extent.leaning[np.isin(every, which)])
 
-    def go(pieces: int, absent: Array, which: Any, found: dict[str, Any]) -> dict[str, Any]:
-        if pieces == 1 and which is None and not absent.size:
+    def go(
+        pieces: int, absent: Array, slack: float | None, which: Any, found: dict[str, Any]
+    ) -> dict[str, Any]:
+        if slack is None:
             return landing.slide(fall, on, among.engine.motions(bodies), rules, _arcs(bodies))
-        rows = _in_pieces_there(among, landing, on, fall, rules, pieces, absent, which)
+        rows = _in_pieces_there(among, landing, on, fall, rules, pieces, absent, slack, which)
         for name, array in rows.items() if found else ():
             rows[name] = cp.where(which.reshape(-1, *[1] * (array.ndim - 1)), array, found[name])
         return rows
@@ -179,6 +200,7 @@ def _in_pieces_there(
     rules: dict[str, Any],
     pieces: int,
     absent: Array,
+    slack: float | None,
     which: Any,
 ) -> dict[str, Any]:
     """`_in_pieces` on a device: of those `which`, None: all; what is told of the others is not theirs."""
@@ -187,9 +209,12 @@ def _in_pieces_there(
     path = path if which is None else cp.where(which[:, None], path, np.nan)
     given, status = replace(landing.given, path=path), None
     none, count, rows = np.zeros(3), 0, {}
+    bodies = those_near(among.bodies, absent)
+    world = among.world(bodies=bodies, slack=slack)
     for k in range(pieces):
-        part = part_of(among.bodies, k, pieces, absent)
-        piece = type(landing)(among.engine, among.world(bodies=part), given, np.inf, landing.refuse)
+        part = part_of(bodies, k, pieces)
+        through = world if pieces == 1 else among.engine.part(world, part)
+        piece = type(landing)(among.engine, through, given, np.inf, landing.refuse)
         rows = piece.slide(
             fall if k == pieces - 1 else none, on, among.engine.motions(part), rules, _arcs(part)
         )

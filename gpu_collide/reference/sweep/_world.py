@@ -30,9 +30,13 @@ class Reference:
         """Backend, device and precision, as ``info`` tells them."""
         return {"backend": "reference", "device": "NumPy", "precision": "double", "timings": {}}
 
-    def world(self, bodies, resident=None, exact=False, rules=None):
+    def world(self, bodies, resident=None, exact=False, rules=None, slack=None):
         """The world of some bodies."""
         return World(bodies, exact, rules)
+
+    def part(self, world, bodies):
+        """The same world with other poses."""
+        return world._replace(bodies=bodies)
 
     def first(self, world, casts, two_sided, buffer, any_hit):
         """As `Sweep.first`; any touch is the first one."""
