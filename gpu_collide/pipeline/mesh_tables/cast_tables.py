@@ -73,7 +73,9 @@ def _rows(bodies):
     start, end = (np.where(bodies.valid[:, None], x.position, 0.0) for x in (bodies.start, bodies.end))
     quat, quat_end = bodies.start.unit_wxyz, bodies.end.unit_wxyz
     turns = turning(bodies).astype(np.int32)
-    turn, pivot = np.where(turns[:, None], turn_vector(quat, quat_end), 0.0), np.zeros((len(bodies), 3))
+    turn, pivot = np.zeros((2, len(bodies), 3))
+    which = np.flatnonzero(turns)
+    turn[which] = turn_vector(quat[which], quat_end[which])
     way, spins = end - start, bodies.spins
     if spins is not None:
         spinning = spins.spinning & bodies.valid & (spins.rotation != 0.0).any(axis=1)
@@ -132,7 +134,6 @@ def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None):
     frame[COURSE["middle"]], frame[COURSE["shrink"]] = middle - shift, shrink
     frame[COURSE["alone"]] = len(valid) == 1
     inner = np.array([low - middle, high - middle]) * shrink
-    per_length, spread = morton.spread(inner[1] - inner[0], key_bits(backend), CELLS)
     local = boxes.copy()
     local[finite] = (boxes[finite] - np.tile(middle, 2)) * shrink
     order = _order(local, finite)
@@ -155,10 +156,11 @@ def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None):
         "crowd_kids_in": kids,
         "order_in": valid[order].astype(np.int32),
         "frame_in": frame.astype(real),
-        "cells_in": np.concatenate([*inner, per_length]).astype(real),
-        "spread_in": spread,
         "rules_in": np.zeros(0, np.int32),  # where queries have none
     }
+    if slack is None:  # it is of characters alone, who are worked off as they come
+        per_length, spread = morton.spread(inner[1] - inner[0], key_bits(backend), CELLS)
+        host |= {"cells_in": np.concatenate([*inner, per_length]).astype(real), "spread_in": spread}
     return Placed.of(host, backend, shift)
 
 

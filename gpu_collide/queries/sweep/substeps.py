@@ -13,7 +13,7 @@ from gpu_collide.queries.sweep.turning import (
     extent_of,
     extent_there,
     leaning_of,
-    part_of,
+    parts_of,
     those_near,
     turning_bodies,
     turns_of,
@@ -144,8 +144,7 @@ def _in_pieces(
     left, place = casts.path / pieces, casts.start
     bodies = those_near(among.bodies, absent)
     world = among.world(bodies=bodies, slack=slack)
-    for k in range(pieces):
-        part = part_of(bodies, k, pieces)
+    for k, part in enumerate(parts_of(bodies, pieces)):
         way = left + carried_along(part, on, place)
         through = world if pieces == 1 else among.engine.part(world, part)
         found = among.engine.slide(
@@ -211,8 +210,7 @@ def _in_pieces_there(
     none, count, rows = np.zeros(3), 0, {}
     bodies = those_near(among.bodies, absent)
     world = among.world(bodies=bodies, slack=slack)
-    for k in range(pieces):
-        part = part_of(bodies, k, pieces)
+    for k, part in enumerate(parts_of(bodies, pieces)):
         through = world if pieces == 1 else among.engine.part(world, part)
         piece = type(landing)(among.engine, through, given, np.inf, landing.refuse)
         rows = piece.slide(

@@ -13,7 +13,7 @@ from gpu_collide.bodies.quaternion import between, rotate, turn_vector, turned_b
 from gpu_collide.geometry.preparation import prepared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from gpu_collide._types import Array
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Chords", "Extent", "carried_along", "chord_error", "extent_of", "extent_there", "leaning_of",
-    "part_of", "reach_of",
+    "parts_of", "reach_of",
     "those_near", "turning_bodies", "turns_of",
 ]  # fmt: skip
 
@@ -211,20 +211,19 @@ def those_near(bodies: Bodies, absent: Array) -> Bodies:
     return kept[key]
 
 
-def part_of(bodies: Bodies, first: int, pieces: int) -> Bodies:
-    """The bodies over piece `first` of some equal pieces of their step."""
+def parts_of(bodies: Bodies, pieces: int) -> Iterator[Bodies]:
+    """The bodies over one equal piece of their step after the other."""
     if pieces == 1:
-        return bodies
-    which, poses = turning_bodies(bodies), []
-    for k in (first, first + 1):
-        end = bodies.start if k < pieces else bodies.end
-        place, quat = end.position, end.quat_wxyz
-        if 0 < k < pieces:
-            place = bodies.start.position + k / pieces * (bodies.end.position - bodies.start.position)
-            quat = bodies.start.unit_wxyz.copy()
-            quat[which] = between(quat[which], bodies.end.unit_wxyz[which], k / pieces)
-        poses.append(Poses(place, quat, end.valid))
-    return bodies.moved(*poses)
+        yield bodies
+        return
+    which, start = turning_bodies(bodies), bodies.start
+    turned, way = bodies.start.unit_wxyz.copy(), bodies.end.position - bodies.start.position
+    for k in range(1, pieces):
+        turned[which] = between(bodies.start.unit_wxyz[which], bodies.end.unit_wxyz[which], k / pieces)
+        end = Poses(bodies.start.position + k / pieces * way, turned, start.valid)
+        yield bodies.moved(start, end)
+        start = end
+    yield bodies.moved(start, bodies.end)
 
 
 def turns_of(bodies: Bodies) -> tuple[Array, Array]:
