@@ -117,7 +117,7 @@ GC_KERNEL void g06_rules(
     GC_GLOBAL int *rules_out,              /* (n, 3) group, mask, ignore */
     GC_GLOBAL int *wrong_out)
 {
-    gc_long half = (gc_long)1 << 31;
+    gc_long sign = (gc_long)1 << 31; /* the bit of it in an int32 */
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         GC_GLOBAL int *out = rules_out + 3 * (gc_long)i;
         gc_long bits[2], which = ignore_given[ignore_step * (gc_long)i];
@@ -125,8 +125,8 @@ GC_KERNEL void g06_rules(
         bits[0] = group_given[group_step * (gc_long)i];
         bits[1] = mask_given[mask_step * (gc_long)i];
         for (int k = 0; k < 2; ++k) {
-            int off = bits[k] < -half || bits[k] >= 2 * half;
-            out[k] = off ? 0 : (int)(bits[k] >= half ? bits[k] - 2 * half : bits[k]);
+            int off = bits[k] < -sign || bits[k] >= 2 * sign;
+            out[k] = off ? 0 : (int)(bits[k] >= sign ? bits[k] - 2 * sign : bits[k]);
             wrong = wrong || off;
         }
         out[2] = wrong ? -1 : (int)which;
