@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import ArrayLike, StrPath
 
-__all__ = ["Bodies", "all_valid", "check_bodies", "check_motion", "refuse_spins", "with_spins"]
+__all__ = ["Bodies", "all_valid", "check_bodies", "check_motion", "refuse_spins", "with_spins", "without"]
 
 POSE_TO_POSE = "Bodies(meshes, shape, bodies.start, bodies.end) moves them from pose to pose"
 MESHES = "Mesh(vertices, faces) makes one of arrays, load_mesh of a file"
@@ -350,6 +350,17 @@ def with_spins(bodies: Bodies, spins: Spins) -> Bodies:
     other = bodies.moved(bodies.start, bodies.end)
     other.__dict__.update(spins=spins)
     return other
+
+
+def without(bodies: Bodies, gone: NDArray[np.bool_]) -> Bodies:
+    """The same bodies, of which those `gone`, (n,) bool, have no valid poses; known the next time."""
+    known = bodies.__dict__.get("_without")
+    if known is None or known[0] is not gone:
+        start, end = (Poses(x.position, x.quat_wxyz, x.valid & ~gone) for x in (bodies.start, bodies.end))
+        rest = bodies.moved(start, start if bodies.end is bodies.start else end)
+        rest = rest if bodies.spins is None else with_spins(rest, bodies.spins)
+        known = bodies.__dict__["_without"] = gone, rest
+    return known[1]
 
 
 def check_motion(bodies: Bodies, motion: str) -> None:

@@ -116,6 +116,8 @@ class Casts:
         First ball of each cluster.
     moves : (n,) bool
         Is it swept at all? The others have path zero.
+    rules : (n, 3) int32 or None
+        Group, mask and body to ignore of each (`gpu_collide.bodies.rules.cast_rules`).
     reach : float
         No start, path and radius of spheres is together larger; infinite where that is not known, or some
         are not swept.
@@ -131,6 +133,7 @@ class Casts:
     begin: Array
     moves: Array
     reach: float = math.inf
+    rules: Array | None = None
 
     def __len__(self) -> int:
         return len(self.start)
@@ -142,8 +145,9 @@ class Casts:
 
     def take(self, rows: Any) -> Casts:
         """Some of them; ellipsoids."""
-        some = ("start", "path", "radius", "quat", "cluster", "moves")
-        return replace(self, **{name: getattr(self, name)[rows] for name in some})
+        names = ("start", "path", "radius", "quat", "cluster", "moves", "rules")
+        some = {name: getattr(self, name) for name in names}
+        return replace(self, **{name: array[rows] for name, array in some.items() if array is not None})
 
 
 @dataclass(frozen=True)
@@ -166,6 +170,9 @@ class GivenCasts:
         All arrays with a row for each query lie there, and there is one.
     host : callable
         Makes `Casts` of the same, with all that is checked of values.
+    rules : tuple of (array or None), or None
+        Groups, masks and bodies to ignore as they were given, a number or a row for each query; None: none
+        of them was.
     """
 
     form: int
@@ -180,6 +187,7 @@ class GivenCasts:
     device: int | None
     whole: bool
     host: Callable[[], Casts]
+    rules: tuple[Any, Any, Any] | None = None
 
     def __len__(self) -> int:
         return self.n

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +18,19 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array, BoolArray
     from gpu_collide.bodies.bodies import Bodies
 
-__all__ = ["EVERYWHERE", "LARGEST_WORLD", "Rules", "check_rules", "still_bodies"]
+__all__ = [
+    "EVERYWHERE",
+    "LARGEST_WORLD",
+    "Rules",
+    "cast_rules",
+    "check_active",
+    "check_rules",
+    "still_bodies",
+]
 
 EVERYWHERE = -1  # the world of bodies that are in every world
 LARGEST_WORLD = 1 << 62
+BITS = (-(1 << 31), 1 << 32)  # numbers that are read as 32 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +61,29 @@ class Rules:
         pairs = np.stack(np.divmod(self.ignore, max(self.n, 1)), axis=1)
         return {"world": self.world, "group": self.group, "mask": self.mask, "ignore": pairs,
                 "still_pairs": self.still_pairs}  # fmt: skip
+
+    @cached_property
+    def bits(self) -> NDArray[np.int32]:
+        """(n, 2) int32: group and mask of each body, all bits where there are none."""
+        bits = np.full((self.n, 2), -1, np.int32)
+        for column, which in enumerate((self.group, self.mask)):
+            if which is not None:
+                bits[:, column] = which.view(np.int32)
+        return bits
+
+    @cached_property
+    def unmet(self) -> BoolArray | None:
+        """(n,) bool: bodies without a bit in their group or mask, which meet nothing; None: all have some."""
+        unmet = [which == 0 for which in (self.group, self.mask) if which is not None]
+        found = unmet[0] if len(unmet) == 1 else unmet[0] | unmet[1] if unmet else None
+        return found if found is not None and found.any() else None
+
+    def only(self, active: BoolArray) -> Rules:
+        """The same rules for bodies of which those not `active`, (n,) bool, meet nothing: their mask is 0."""
+        if active.all():
+            return self
+        every = np.uint32(0xFFFFFFFF) if self.mask is None else self.mask
+        return replace(self, mask=read_only(np.where(active, every, np.uint32(0))))
 
     def same_tree(self, other: Rules) -> bool:
         """Does a tree built under `other` serve these rules? (Only worlds decide how leaves are ordered.)"""
@@ -163,6 +196,57 @@ def check_rules(
     return Rules(n, world, group, mask, _ignored(ignore, n), still_pairs)
 
 
+def cast_rules(group: Any, mask: Any, ignore: Any, n: int, n_bodies: int) -> NDArray[np.int32] | None:
+    """Which bodies each of n casts meets: (n, 3) int32, group, mask and body to ignore; None: all of them.
+
+    Parameters
+    ----------
+    group, mask : int or (n,) array_like of int, optional
+        Bits, as `check_rules` has them. Default: all ones.
+    ignore : int or (n,) array_like of int, optional
+        A body that it passes; -1: none.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the argument.
+    """
+    given = {"group": (group, *BITS, "32 bits a cast, a number from 0 to 4294967295"),
+             "mask": (mask, *BITS, "32 bits a cast, a number from 0 to 4294967295"),
+             "ignore": (ignore, -1, n_bodies, f"bodies from 0 to {n_bodies - 1}, or -1")}  # fmt: skip
+    if all(values is None for values, *_ in given.values()):
+        return None
+    rows = np.full((n, 3), -1, np.int32)
+    for column, (name, (values, low, high, expected)) in enumerate(given.items()):
+        if values is not None:
+            array = as_int_array(values, name, low=low, high=high, expected=expected)
+            if array.shape not in ((), (n,)):
+                raise ValueError(f"{name}: expected a number, or shape ({n},), got {array.shape}")
+            rows[:, column] = (array & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
+    return rows
+
+
+def check_active(before: BoolArray, bodies: Any, active: Any) -> BoolArray:
+    """Which bodies take part, (n,) bool, once some are switched on or off.
+
+    Raises
+    ------
+    TypeError, ValueError
+        No bodies, or something else than a bool for all or for each of them.
+    """
+    which = as_int_array(bodies, "bodies", low=0, high=len(before))
+    if which.ndim > 1:
+        raise ValueError(f"bodies: expected a number or shape (k,), got {which.shape}")
+    given = as_numpy(active, "active")
+    if given.dtype != bool:
+        raise TypeError(f"active: expected bool, got {given.dtype}")
+    if given.shape not in ((), which.shape):
+        raise ValueError(f"active: expected a bool or shape {which.shape}, got {given.shape}")
+    after = before.copy()
+    after[which] = given
+    return read_only(after)
+
+
 #: What integers of bools would mean.
 _OF_BOOLS = {
     "world": "numpy.asarray(world, dtype=int) are the worlds 0 and 1",
@@ -193,7 +277,7 @@ def _per_body(values: Any, name: str, n: int, low: int, high: int, expected: str
 
 def _bits(values: Any, name: str, n: int) -> Array:
     expected = "32 bits a body, a number from 0 to 4294967295 (or -2147483648 to -1, read as int32)"
-    array = _per_body(values, name, n, -(1 << 31), 1 << 32, expected)
+    array = _per_body(values, name, n, *BITS, expected)
     return read_only((array & 0xFFFFFFFF).astype(np.uint32))
 
 

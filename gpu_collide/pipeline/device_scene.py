@@ -102,7 +102,7 @@ class DeviceScene:
         self._placed, self._bodies, self._all_valid = None, None, False
         self._forms: Any = None
         self._grounds: Any = None
-        self._obstacles: Any = None, None, False
+        self._obstacles: Any = None, None, None
         self._shifted: Any = None, None, {}
 
     @property
@@ -146,11 +146,13 @@ class DeviceScene:
             self._grounds = build_cast_tables(self.meshes, self.backend, self.precision)
         return self._grounds
 
-    def obstacles(self, bodies, exact=False):
-        """Tables for casts of the bodies as they are now; `exact`: on their own motions where they turn."""
-        known, _, was_exact = self._obstacles
-        if known is not bodies or was_exact != exact:
-            self._obstacles = bodies, obstacles(bodies, self.backend, self.precision, exact), exact
+    def obstacles(self, bodies, exact=False, rules=None, slack=None):
+        """Tables for casts of the bodies as they are now; `exact`: on their own motions where they turn;
+        `rules`: their groups and masks; `slack`: no chord is off by more."""
+        known, _, how = self._obstacles
+        if known is not bodies or how != (exact, slack):
+            made = obstacles(bodies, self.backend, self.precision, exact, rules, slack)
+            self._obstacles = bodies, made, (exact, slack)
         return self._obstacles[1]
 
     def stands(self, bodies, tree):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies, all_valid, refuse_spins
+from gpu_collide.bodies.bodies import Bodies, all_valid, refuse_spins, without
 from gpu_collide.bodies.rules import check_rules, still_bodies
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.engine_cache import options_of
@@ -125,6 +125,12 @@ class Obstacles:
             if len(kept) > MOST_ENGINES:
                 kept.pop(next(iter(list(kept))), None)
 
+    def world(self, exact: bool = False, bodies: Bodies | None = None, slack: float | None = None) -> Any:
+        """What casts go through: these bodies, or others in their place, under the rules of the scene.
+        `exact`: those that turn are seen on their own motions; `slack`: no chord is off by more."""
+        bodies = self.bodies if bodies is None else bodies
+        return self.engine.world(bodies, self.resident, exact, self.rules, slack)
+
     def _take(self) -> Any:
         """An engine that no other call has."""
         options = self._options
@@ -138,6 +144,8 @@ class Obstacles:
         if not self._own:
             if not self._spins:
                 refuse_spins(bodies, "obstacles")
+            if not self._still and self.rules is not None and self.rules.unmet is not None:
+                self.bodies = bodies = without(bodies, self.rules.unmet)
         elif bodies.start is not bodies.end:
             moving = ~still_bodies(bodies) & bodies.start.valid
             self.moving = moving if moving.any() else None

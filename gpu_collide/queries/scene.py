@@ -10,12 +10,12 @@ import numpy as np
 
 from gpu_collide._calls import renamed, within_memory
 from gpu_collide._options import OLD_TUNING, Options
-from gpu_collide._validate import as_int_array, check_callable, device_pairs, how_many
+from gpu_collide._validate import as_int_array, check_callable, device_pairs, how_many, read_only
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.bodies.bodies import Bodies, check_motion
 from gpu_collide.bodies.poses import Poses, as_poses
-from gpu_collide.bodies.rules import check_rules
+from gpu_collide.bodies.rules import check_active, check_rules
 from gpu_collide.queries.collide import answer, answer_pairs
 from gpu_collide.queries.input_warnings import warn_of_bodies
 from gpu_collide.queries.pairs import all_pairs, check_count, open_search, warn_of_invalid
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gpu_collide._types import (
         ArrayLike,
         BackendName,
+        BoolArray,
         ContactsWanted,
         MotionName,
         Precision,
@@ -144,7 +145,8 @@ class Scene:
         check_count(len(made), "shape" if poses is None else "poses")
         if world is None:
             world = made.world
-        self._rules = check_rules(len(made), world, group, mask, ignore, still_pairs)
+        self._rules = self._all_rules = check_rules(len(made), world, group, mask, ignore, still_pairs)
+        self._active: BoolArray = read_only(np.ones(len(made), bool))
         self._made: Any = made
         self._bodies: Bodies | None = None if poses is None else made
         self._report: Any = None
@@ -234,6 +236,45 @@ class Scene:
         with self._lock:
             bodies = self._now()
             self._bodies = self._made = bodies.moved(bodies.end, end)
+
+    def set_active(self, bodies: ArrayLike, active: ArrayLike = True) -> None:
+        """Switch bodies on, or off as if they were not there: they are in no pair, and nothing meets them.
+
+        So bodies join a scene and leave it: make it with as many as there may be at a time. Numbers and poses
+        of the others stay, and nothing but groups and masks is made anew.
+
+        Parameters
+        ----------
+        bodies : int or (k,) array_like of int
+            Their numbers. All are on at first.
+        active : bool or (k,) array_like of bool, optional
+
+        Raises
+        ------
+        TypeError, ValueError
+            Numbers that are none of the scene's bodies; no bools; the scene is closed.
+
+        Notes
+        -----
+        A body that is off has the mask 0, whatever its own is. As all rules, this is not for pairs that the
+        caller names himself.
+
+        Examples
+        --------
+        >>> import gpu_collide as gc
+        >>> here = [[0, 0, 0], [0.5, 0, 0]], [[1, 0, 0, 0]] * 2
+        >>> with gc.Scene(gc.shapes.box(), None, here, still_pairs=True) as scene:
+        ...     scene.set_active(1, False)
+        ...     print(len(scene.find_pairs()))
+        ...     scene.set_active(1)
+        ...     print(len(scene.find_pairs()))
+        0
+        1
+        """
+        with self._lock:
+            self._check_open()
+            self._active = check_active(self._active, bodies, active)
+            self._rules = self._all_rules.only(self._active)
 
     def _checked(self, poses: Any, name: str) -> Poses:
         """`poses` of all bodies."""
@@ -400,6 +441,11 @@ progress
         return self._rules
 
     @property
+    def active(self) -> BoolArray:
+        """(n,) bool: which bodies are on, as `set_active` says."""
+        return self._active
+
+    @property
     def report(self) -> PairReport | None:
         """What the last search for pairs did."""
         return self._report
@@ -468,12 +514,16 @@ progress
             if made.worlds is not None:
                 shape = shape.reshape(made.worlds)
                 poses = tuple(each[np.arange(len(made)).reshape(made.worlds)] for each in poses)
-            keywords = {**self._rules.arguments(), **self._kept.fixed}
+            keywords = {**self._all_rules.arguments(), **self._kept.fixed}
             arguments = made.meshes, shape, *poses
-            if made.spins is not None:
-                return partial(type(self), **keywords), arguments, made
-            return partial(type(self), **keywords), arguments
+            return (
+                partial(type(self), **keywords),
+                arguments,
+                (None if made.spins is None else made, self._active),
+            )
 
-    def __setstate__(self, bodies: Bodies) -> None:
-        """Of a copy: how its bodies spin, of which their poses do not tell."""
-        self._bodies = self._made = bodies
+    def __setstate__(self, state: tuple[Bodies | None, BoolArray]) -> None:
+        """Of a copy: how its bodies spin, of which their poses do not tell, and which are on."""
+        if state[0] is not None:
+            self._bodies = self._made = state[0]
+        self._active, self._rules = state[1], self._all_rules.only(state[1])

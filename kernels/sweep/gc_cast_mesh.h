@@ -60,12 +60,22 @@ GC_RECORD(GC_CAST_MESH_SIZE)
 GC_RECORD(GC_OBSTACLE)
 
 /* ints of it */
-#define GC_OBSTACLE_INT_STRIDE 2
+#define GC_OBSTACLE_INT_STRIDE 4
 #define GC_OBSTACLE_INT_COLUMNS(ONE, MANY, X) \
     ONE(X, shape) \
-    ONE(X, turns) /* 0: it does not; GC_OBSTACLE_SPINS; else from pose to pose */
+    ONE(X, turns) /* 0: it does not; GC_OBSTACLE_SPINS; else from pose to pose */ \
+    ONE(X, group) /* bits, as in gpu_collide/bodies/rules.py */ \
+    ONE(X, mask)
 GC_RECORD(GC_OBSTACLE_INT)
 #define GC_OBSTACLE_SPINS 2
+
+/* which bodies a query meets: ints */
+#define GC_CAST_RULE_STRIDE 3
+#define GC_CAST_RULE_COLUMNS(ONE, MANY, X) \
+    ONE(X, group) \
+    ONE(X, mask) \
+    ONE(X, ignore) /* body that it passes, or -1 */
+GC_RECORD(GC_CAST_RULE)
 
 /* the world of a launch: every pointer is global */
 typedef struct {
@@ -81,6 +91,7 @@ typedef struct {
     GC_GLOBAL const int *order;        /* (leaves,) body of each */
     GC_GLOBAL const gc_real *frame;    /* (GC_CAST_SCENE_STRIDE,) */
     int two_sided;                     /* all of it */
+    GC_GLOBAL const int *rules;        /* (n, GC_CAST_RULE_STRIDE), or 0: each query meets all bodies */
 } gc_cast_scene;
 
 /* frame of the tree over the bodies: reals; its lengths count from the middle, divided by the scale */
@@ -97,6 +108,8 @@ GC_RECORD(GC_CAST_SCENE)
 /* clang-format off */
 #define GC_CAST_SCENE_ARGS \
     int two_sided,                        /* back faces count */ \
+    int ruled,                            /* 0: there are no rules */ \
+    GC_GLOBAL const int *rules_in,        /* (n, GC_CAST_RULE_STRIDE) or none */ \
     GC_GLOBAL const int *heads_in,        /* (meshes, GC_CAST_MESH_STRIDE) */ \
     GC_GLOBAL const gc_real *sizes_in,    /* (meshes, GC_CAST_MESH_SIZE_STRIDE) */ \
     GC_GLOBAL const int *ints_in,         /* what the heads lead to */ \
@@ -114,7 +127,7 @@ GC_RECORD(GC_CAST_SCENE)
 #define GC_CAST_SCENE_GIVEN() \
     gc_cast_scene_of( \
         heads_in, sizes_in, ints_in, reals_in, nodes_in, bodies_in, body_ints_in, crowds_in, crowd_kids_in, order_in, \
-        frame_in, two_sided)
+        frame_in, two_sided, ruled ? rules_in : 0)
 
 GC_FN gc_cast_scene gc_cast_scene_of(
     GC_GLOBAL const int *heads,
@@ -128,7 +141,8 @@ GC_FN gc_cast_scene gc_cast_scene_of(
     GC_GLOBAL const int *crowd_kids,
     GC_GLOBAL const int *order,
     GC_GLOBAL const gc_real *frame,
-    int two_sided)
+    int two_sided,
+    GC_GLOBAL const int *rules)
 {
     gc_cast_scene w;
     w.heads = heads;
@@ -143,7 +157,17 @@ GC_FN gc_cast_scene gc_cast_scene_of(
     w.order = order;
     w.frame = frame;
     w.two_sided = two_sided;
+    w.rules = rules;
     return w;
+}
+
+/* Do the rules let a query meet a body: do both allow the other? */
+GC_FN int gc_cast_meets(const gc_cast_scene *w, int query, int body)
+{
+    GC_GLOBAL const int *own = w->rules + GC_CAST_RULE_STRIDE * (gc_long)query;
+    GC_GLOBAL const int *other = w->body_ints + GC_OBSTACLE_INT_STRIDE * body;
+    return body != own[GC_CAST_RULE_ignore] && (own[GC_CAST_RULE_group] & other[GC_OBSTACLE_INT_mask])
+           && (own[GC_CAST_RULE_mask] & other[GC_OBSTACLE_INT_group]);
 }
 
 typedef struct {

@@ -1,7 +1,7 @@
 /* g06_casts: casts and characters as given, checked, and what the stages of sweeps read of them.
  * needs: common/gc_types.h upload/gc_import.h
  *
- * in:  starts, paths, radii, orientations and numbers of clusters, not checked yet; gravity, and what characters ride on
+ * in:  starts, paths, radii, orientations, numbers of clusters and rules, not checked yet; gravity, what characters ride on
  * out: a checked copy for each query, relative to the origin of positions; whether each is swept; in wrong_out how many have
  *      a radius or a number that raises an error. What is not swept stays at 0.
  * One work-item per query, for arrays that never were on the host: the operations, and so the bits, of
@@ -101,6 +101,36 @@ GC_KERNEL void g06_casts(
         from[1] = (good ? start[1] : GC_R(0.0)) - shift_y;
         from[2] = (good ? start[2] : GC_R(0.0)) - shift_z;
         for (int k = 0; k < 3; ++k) way[k] = good ? path[k] : GC_R(0.0);
+    }
+}
+
+/* Which bodies each query meets, as gpu_collide.bodies.rules checks it: bits are read as int32 or as uint32. */
+GC_KERNEL void g06_rules(
+    int n,
+    int n_bodies,
+    int group_step, /* 1 or 0 */
+    int mask_step,
+    int ignore_step,
+    GC_GLOBAL const gc_long *group_given,  /* (n,) or (1,) bits */
+    GC_GLOBAL const gc_long *mask_given,   /* the same */
+    GC_GLOBAL const gc_long *ignore_given, /* (n,) or (1,) body or -1 */
+    GC_GLOBAL int *rules_out,              /* (n, 3) group, mask, ignore */
+    GC_GLOBAL int *wrong_out)
+{
+    gc_long sign = (gc_long)1 << 31; /* the bit of it in an int32 */
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
+        GC_GLOBAL int *out = rules_out + 3 * (gc_long)i;
+        gc_long bits[2], which = ignore_given[ignore_step * (gc_long)i];
+        int wrong = which < -1 || which >= n_bodies;
+        bits[0] = group_given[group_step * (gc_long)i];
+        bits[1] = mask_given[mask_step * (gc_long)i];
+        for (int k = 0; k < 2; ++k) {
+            int off = bits[k] < -sign || bits[k] >= 2 * sign;
+            out[k] = off ? 0 : (int)(bits[k] >= sign ? bits[k] - 2 * sign : bits[k]);
+            wrong = wrong || off;
+        }
+        out[2] = wrong ? -1 : (int)which;
+        if (wrong) GC_ATOMIC_ADD(wrong_out, 1);
     }
 }
 

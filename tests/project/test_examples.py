@@ -100,6 +100,21 @@ def test_who_hits_whom_in_town_is_what_a_dense_look_finds():
     assert max(abs(told[pair] - seen[pair]) for pair in told) < 1e-3
 
 
+def test_nobody_in_the_arena_shoots_himself_or_walks_into_another(capsys):
+    """And who is switched off is met by nobody until he is back; the same on every run."""
+    names = runpy.run_path(str(EXAMPLES / "arena.py"))
+    arena, nearest = names["main"](24, 60)
+    assert len(arena.hits) > 10 and all(a != b for _, a, b in arena.hits)
+    away = {}
+    for step, _, victim in arena.hits:
+        assert away.get(victim, -1) <= step
+        away[victim] = step + 1  # bullets of one step may all hit him
+    assert arena.entered and nearest >= 1.0
+    again, same = names["main"](24, 60)
+    assert again.hits == arena.hits and again.entered == arena.entered and same == nearest
+    assert again.place.tobytes() == arena.place.tobytes()
+
+
 @pytest.mark.parametrize("name", sorted(p.name for p in EXAMPLES.glob("*.py") if p.name != "quickstart.py"))
 def test_examples_say_what_they_take(name, monkeypatch, capsys):
     """``--help`` is help and no file of that name, and what they do not understand ends in a sentence."""

@@ -15,7 +15,8 @@ __all__ = ["TAKEN", "DeviceImport"]
 #: Small arrays that queries have in common, kept on a backend: so many, of so many bytes at most.
 MOST_KEPT, MOST_BYTES = 64, 1 << 20
 #: What `g06_casts` and `g07_results` take of a query beside what the stages do.
-TAKEN = (6 + 3 + 4 + 7) * 8 + 16
+TAKEN = (6 + 3 + 4 + 7) * 8 + 16 + 12
+RULES = ("group", "mask", "ignore")
 
 
 class DeviceImport:
@@ -55,6 +56,12 @@ class DeviceImport:
                 ("cluster", given.cluster, np.int64),
             )
         }
+        if given.rules is not None:
+            everything = np.full(1, -1)  # all bits, no body
+            self._arrays |= {
+                name: self._placed(everything if array is None else array, np.int64)
+                for name, array in zip(RULES, given.rules, strict=True)
+            }
 
     def _take(self, at, stop, apart):
         """What `g06_casts` makes of some queries, in float64; `apart`: starts and paths in arrays of their
@@ -102,6 +109,19 @@ class DeviceImport:
         part = array[width * at : width * stop] if rows else array
         return {f"{name}_given": part, f"{name}_step": width if rows else 0}
 
+    def _rules(self, at, stop):
+        """``rules_in`` of some queries, if they have any."""
+        if self.given.rules is None:
+            return {}
+        k, out = stop - at, self.be.empty(3 * (stop - at), np.int32)
+        parts: dict = {}
+        for name, array in zip(RULES, self.given.rules, strict=True):
+            parts |= self._part(name, self._arrays[name], array is not None and array.ndim == 1, 1, at, stop)
+        self._double.launch_ahead(
+            "g06_rules", k, n=k, n_bodies=self.world.n_bodies, **parts, rules_out=out, wrong_out=self._wrong
+        )
+        return {"rules_in": out}
+
     def _queries(self, at, stop):
         """Buffers of some queries as w01 and w02 read them, and what is said of each."""
         form, k = self.given.form, stop - at
@@ -122,13 +142,14 @@ class DeviceImport:
             bound["balls_in"] = self._kept(self.given.balls.astype(self.run.real)).reshape(-1)
             bound["cluster_in"] = taken["cluster"]
             bound["cluster_start_in"] = self._kept(self.given.begin)
+        bound |= self._rules(at, stop)
         bound["todo_in"] = self.sweep.order(self.world, bound["ways_in"], k, ahead=True)
         return bound, taken["state"]
 
-    def _characters(self, taken):
-        """Buffers of what `_take` made, as w03 and w05 read them."""
+    def _characters(self, taken, at, stop):
+        """Buffers of what `_take` made of some, as w03 and w05 read them."""
         names = {"start_in": "start", "radius_in": "radius", "turned_in": "quat"}
-        return {name: self._real(taken[own]) for name, own in names.items()}
+        return {name: self._real(taken[own]) for name, own in names.items()} | self._rules(at, stop)
 
     def _placed(self, array, dtype):
         """A given array, flat on the device: where it lies, if it is contiguous and of this dtype."""

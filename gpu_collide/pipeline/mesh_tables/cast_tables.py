@@ -15,7 +15,15 @@ from gpu_collide.geometry.preparation.bvh8 import WIDE, build_bvh8, widened
 from gpu_collide.pipeline.mesh_tables.flat import Flat, Placed
 from gpu_collide.pipeline.mesh_tables.tables import sets_of
 
-__all__ = ["build_cast_tables", "cast_tables_for", "key_bits", "motions_for", "obstacles", "obstacles_for"]
+__all__ = [
+    "build_cast_tables",
+    "cast_tables_for",
+    "key_bits",
+    "motions_for",
+    "obstacles",
+    "obstacles_for",
+    "part_rows",
+]
 
 HEAD, SIZE, OBSTACLE, OBSTACLE_INT, COURSE = (
     sources.record(name) for name in ("cast_mesh", "cast_mesh_size", "obstacle", "obstacle_int", "cast_scene")
@@ -59,9 +67,34 @@ def cast_tables_for(meshes, backend, precision):
     return sets_of(backend, "cast tables", build_cast_tables).get(meshes, backend, precision)
 
 
-def _normalised(rows):
-    """Rows of bodies with quaternions made units in the precision of the rows, as `gc_quat_unit` does it:
-    once here, and not for each query. Those of bodies that are not there stay whatever they are."""
+def _rows(bodies):
+    """(n, `OBSTACLE`) rows of bodies, positions as given, and how each turns (``turns``)."""
+    rows = np.zeros((len(bodies), OBSTACLE.stride))
+    start, end = (np.where(bodies.valid[:, None], x.position, 0.0) for x in (bodies.start, bodies.end))
+    quat, quat_end = bodies.start.unit_wxyz, bodies.end.unit_wxyz
+    turns = turning(bodies).astype(np.int32)
+    turn, pivot = np.zeros((2, len(bodies), 3))
+    which = np.flatnonzero(turns)
+    turn[which] = turn_vector(quat[which], quat_end[which])
+    way, spins = end - start, bodies.spins
+    if spins is not None:
+        spinning = spins.spinning & bodies.valid & (spins.rotation != 0.0).any(axis=1)
+        turns[spinning] = SPINS
+        way[spinning], turn[spinning] = spins.displacement[spinning], spins.rotation[spinning]
+        pivot[spinning] = spins.center[spinning]
+    rows[:, OBSTACLE["start"]], rows[:, OBSTACLE["quat"]] = start, quat
+    rows[:, OBSTACLE["way"]], rows[:, OBSTACLE["end"]] = way, quat_end
+    rows[:, OBSTACLE["spin"]], rows[:, OBSTACLE["pivot"]] = turn, pivot
+    return rows, turns
+
+
+def _placed_rows(rows, real, shift):
+    """Rows in the precision of kernels, positions counted from `shift`, with quaternions made units in it as
+    `gc_quat_unit` does it: once here, and not for each query. Those of bodies that are not there stay
+    whatever they are."""
+    rows = rows.copy()
+    rows[:, OBSTACLE["start"]] -= shift
+    rows = rows.astype(real, copy=False)
     for name in ("quat", "end"):
         w, x, y, z = rows[:, OBSTACLE[name]].T
         with np.errstate(all="ignore"):
@@ -70,24 +103,26 @@ def _normalised(rows):
     return rows
 
 
-def obstacles(bodies, backend, precision, exact=False):
+def part_rows(bodies, backend, precision, shift):
+    """``bodies_in`` of bodies over a part of a step that has tables: all else stays, the tree too."""
+    rows = _placed_rows(_rows(bodies)[0], declarations.dtypes(precision)[0], shift)
+    return backend.to_device(rows.reshape(-1), copy=False)
+
+
+def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None):
     """`Placed` tables of bodies, of which those whose poses are none are not there; `more`: what positions
-    count from. `exact`: those that turn are seen on their own motions, not along chords."""
+    count from. `exact`: those that turn are seen on their own motions, not along chords. `rules`: their
+    groups and masks. `slack`: no chord is off by more; None: nobody knows."""
     real, raster = declarations.dtypes(precision)
     valid = np.flatnonzero(bodies.valid)
-    start, end = (np.where(bodies.valid[:, None], x.position, 0.0) for x in (bodies.start, bodies.end))
-    quat, quat_end = bodies.start.unit_wxyz, bodies.end.unit_wxyz
-    turns = turning(bodies).astype(np.int32)
-    turn, pivot = np.where(turns[:, None], turn_vector(quat, quat_end), 0.0), np.zeros((len(bodies), 3))
-    way, spins = end - start, bodies.spins
-    if spins is not None:
-        spinning = spins.spinning & bodies.valid & (spins.rotation != 0.0).any(axis=1)
-        turns[spinning] = SPINS
-        way[spinning], turn[spinning] = spins.displacement[spinning], spins.rotation[spinning]
-        pivot[spinning] = spins.center[spinning]
+    rows, turns = _rows(bodies)
+    start, turn, way, pivot = (rows[:, OBSTACLE[name]] for name in ("start", "spin", "way", "pivot"))
+    end = np.where(bodies.valid[:, None], bodies.end.position, 0.0)
     boxes = _boxes(bodies, start, end, turns > 0)
     if exact:
         boxes[turns > 0] = _swept_boxes(bodies, start, end, turn, way, pivot, turns == SPINS)[turns > 0]
+    elif slack is not None:
+        boxes[turns > 0] = _turned_boxes(bodies, start, end, slack)[turns > 0]
     boxes = boxes[valid]
     finite = np.abs(boxes).max(axis=1, initial=0.0) < FAR
     low = boxes[finite, :3].min(axis=0, initial=np.inf, keepdims=False) if finite.any() else np.zeros(3)
@@ -99,7 +134,6 @@ def obstacles(bodies, backend, precision, exact=False):
     frame[COURSE["middle"]], frame[COURSE["shrink"]] = middle - shift, shrink
     frame[COURSE["alone"]] = len(valid) == 1
     inner = np.array([low - middle, high - middle]) * shrink
-    per_length, spread = morton.spread(inner[1] - inner[0], key_bits(backend), CELLS)
     local = boxes.copy()
     local[finite] = (boxes[finite] - np.tile(middle, 2)) * shrink
     order = _order(local, finite)
@@ -111,29 +145,30 @@ def obstacles(bodies, backend, precision, exact=False):
         frame[COURSE["low"]], frame[COURSE["high"]] = 1.0, -1.0
         none = np.repeat([np.inf, -np.inf], 3 * WIDE).reshape(1, 6, WIDE)
         crowds, kids = widened(none, raster), np.full(WIDE, -1, np.int32)
-    rows = np.zeros((len(bodies), OBSTACLE.stride))
-    rows[:, OBSTACLE["start"]], rows[:, OBSTACLE["quat"]] = start - shift, quat
-    rows[:, OBSTACLE["way"]], rows[:, OBSTACLE["end"]] = way, quat_end
-    rows[:, OBSTACLE["spin"]], rows[:, OBSTACLE["pivot"]] = turn, pivot
     ints = np.zeros((len(bodies), OBSTACLE_INT.stride), np.int32)
     ints[:, OBSTACLE_INT["shape"]], ints[:, OBSTACLE_INT["turns"]] = bodies.shape, turns
+    bits = (-1, -1) if rules is None else rules.bits.T
+    ints[:, OBSTACLE_INT["group"]], ints[:, OBSTACLE_INT["mask"]] = bits
     host = {
-        "bodies_in": _normalised(rows.astype(real)),
+        "bodies_in": _placed_rows(rows, real, shift),
         "body_ints_in": ints,
         "crowds_in": crowds,
         "crowd_kids_in": kids,
         "order_in": valid[order].astype(np.int32),
         "frame_in": frame.astype(real),
-        "cells_in": np.concatenate([*inner, per_length]).astype(real),
-        "spread_in": spread,
+        "rules_in": np.zeros(0, np.int32),  # where queries have none
     }
+    if slack is None:  # it is of characters alone, who are worked off as they come
+        per_length, spread = morton.spread(inner[1] - inner[0], key_bits(backend), CELLS)
+        host |= {"cells_in": np.concatenate([*inner, per_length]).astype(real), "spread_in": spread}
     return Placed.of(host, backend, shift)
 
 
-def obstacles_for(bodies, backend, precision, exact=False):
+def obstacles_for(bodies, backend, precision, exact=False, slack=None):
     """`obstacles`, kept for the bodies that were asked for last as long as they live: bodies never change."""
-    name = f"obstacles {precision}{' exact' * exact}"
-    return _kept_for(bodies, backend, name, lambda: obstacles(bodies, backend, precision, exact))
+    name = f"obstacles {precision} {exact} {slack}"
+    made = lambda: obstacles(bodies, backend, precision, exact, slack=slack)  # noqa: E731
+    return _kept_for(bodies, backend, name, made)
 
 
 def motions_for(bodies, backend):
@@ -203,6 +238,19 @@ def _swept_boxes(bodies, start, end, turn, way, pivot, spins):
         pad = (radius + np.where(spins, arm, bow))[:, None]
         pad = pad + 1e-12 * (pad + np.maximum(np.abs(start), np.abs(end)) + np.abs(from_) + np.abs(to))
         boxes = np.concatenate([np.minimum(from_, to) - pad, np.maximum(from_, to) + pad], axis=1)
+        wild = ~(np.abs(boxes).max(axis=1, initial=0.0) < FAR)
+    return np.where(wild[:, None], np.repeat([-FAR, FAR], 3), boxes)
+
+
+def _turned_boxes(bodies, start, end, slack):
+    """(n, 6) boxes of what bodies fill that turn about their origins, which go straight on: where they reach,
+    twice as far as they do, so that it holds for those as well whom others push meanwhile."""
+    measures = np.array([prepared.measures_of(mesh) for mesh in bodies.meshes])[bodies.shape]
+    reach = np.linalg.norm(measures[:, :3], axis=1) + np.linalg.norm(measures[:, 5:8], axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        pad = (2.0 * reach + slack)[:, None]
+        pad = pad + 1e-12 * (pad + np.maximum(np.abs(start), np.abs(end)))
+        boxes = np.concatenate([np.minimum(start, end) - pad, np.maximum(start, end) + pad], axis=1)
         wild = ~(np.abs(boxes).max(axis=1, initial=0.0) < FAR)
     return np.where(wild[:, None], np.repeat([-FAR, FAR], 3), boxes)
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from gpu_collide.bodies.casts import CLUSTERS, SPHERES
 from gpu_collide.pipeline.launch.world_query import FEW, WorldQuery
-from gpu_collide.pipeline.mesh_tables.cast_tables import cast_tables_for, key_bits, obstacles_for
+from gpu_collide.pipeline.mesh_tables.cast_tables import cast_tables_for, key_bits, obstacles_for, part_rows
 from gpu_collide.pipeline.sweep import stages
-from gpu_collide.pipeline.sweep.stages import ALL, FIRST, first_rows, in_lists, touching
+from gpu_collide.pipeline.sweep.stages import ALL, FIRST, first_rows, in_lists, ruled, touching
 
 __all__ = ["CastQuery", "CastWorld"]
 
@@ -34,6 +34,9 @@ class CastWorld(NamedTuple):
         Bytes that it takes, where no scene keeps it.
     variant : str
         Behind the names of kernels that cast through it: ``_body`` where bodies turn on their own motions.
+    n_bodies : int
+    slack : float or None
+        Chords of paths are off by no more.
     """
 
     buffers: dict
@@ -41,6 +44,8 @@ class CastWorld(NamedTuple):
     shifted: bool
     held: int
     variant: str = ""
+    n_bodies: int = 0
+    slack: float | None = None
     tree: None = None
 
 
@@ -49,23 +54,31 @@ class CastQuery(WorldQuery):
 
     programs: tuple[str, ...] = ("sweep",)
 
-    def world(self, bodies, resident=None, exact=False):
+    def world(self, bodies, resident=None, exact=False, rules=None, slack=None):
         """`CastWorld` of bodies; of a scene, if `resident` is what it keeps. `exact`: some turn, and are seen
-        on their own motions, not along chords."""
+        on their own motions, not along chords; `rules`: those of the scene, which never change for these
+        bodies; `slack`: no chord is off by more."""
         made, variant = self._known(bodies), "_body" if exact else ""
-        if made is None or made.variant != variant:
+        if made is None or (made.variant, made.slack) != (variant, slack):
             for program in self.programs:
                 self.run.build(program + variant)
             if resident is None:
                 tables = cast_tables_for(bodies.meshes, self.backend, self.precision)
-                stand = obstacles_for(bodies, self.backend, self.precision, exact)
+                stand = obstacles_for(bodies, self.backend, self.precision, exact, slack)
             else:
-                tables, stand = resident.grounds, resident.obstacles(bodies, exact)
+                tables, stand = resident.grounds, resident.obstacles(bodies, exact, rules, slack)
             buffers, held = {**tables.buffers, **stand.buffers}, tables.nbytes + stand.nbytes
             shifted = bool(stand.more.any())
-            made = self._keep(bodies, CastWorld(buffers, stand.more, shifted, held, variant))
+            made = self._keep(
+                bodies, CastWorld(buffers, stand.more, shifted, held, variant, len(bodies), slack)
+            )
         self.leave_room_beside(made.held if resident is None else resident.nbytes)
         return made
+
+    def part(self, world, bodies):
+        """The same world over a part of its step: of `bodies` nothing but the poses is other."""
+        rows = part_rows(bodies, self.backend, self.precision, world.shift)
+        return world._replace(buffers={**world.buffers, "bodies_in": rows})
 
     def first(self, world, casts, two_sided, buffer, any_hit):
         """What each first touches, or anything that it touches with `any_hit`.
@@ -84,7 +97,7 @@ class CastQuery(WorldQuery):
             ``time``, ``point``, ``normal``, ``body``, ``face``, ``feature``, ``number``, ``sphere`` of each.
         """
         n, run, be = len(casts), self.run, self.backend
-        numbers = {"any": int(any_hit), **touching(two_sided, buffer)}
+        numbers = {"any": int(any_hit), **touching(two_sided, buffer, casts.rules)}
         found: dict[str, Any] = {}
 
         def some(at, stop):
@@ -125,7 +138,7 @@ class CastQuery(WorldQuery):
             given = self._placed(self._given(world, casts, part))
             return given | self._more(world, casts, given, part.stop - part.start)
 
-        return self._lists(ALL, world, len(casts), touching(two_sided, buffer), arguments)
+        return self._lists(ALL, world, len(casts), touching(two_sided, buffer, casts.rules), arguments)
 
     def _lists(self, stage, world, n, numbers, arguments):
         """What each of `n` queries has, ordered; ``arguments(part)`` are those of some."""
@@ -167,6 +180,7 @@ class CastQuery(WorldQuery):
             with np.errstate(over="ignore"):  # of lengths that float32 has not; these are not swept
                 radius = radius.astype(real)
         given = {"ways_in": ways.reshape(-1), "radius_in": np.ascontiguousarray(radius).reshape(-1)}
+        given |= ruled(casts, part)
         if casts.form != SPHERES:
             given["turned_in"] = np.ascontiguousarray(casts.quat[part], real).reshape(-1)
         if casts.form == CLUSTERS:

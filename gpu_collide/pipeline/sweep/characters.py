@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_collide.pipeline.mesh_tables.cast_tables import motions_for
 from gpu_collide.pipeline.sweep.casts import CastQuery
-from gpu_collide.pipeline.sweep.stages import NEAR, PIECE, SLIDE, slide_rows
+from gpu_collide.pipeline.sweep.stages import NEAR, PIECE, SLIDE, looking, ruled, slide_rows
 
 __all__ = ["CharacterQuery"]
 
@@ -24,7 +24,7 @@ class CharacterQuery(CastQuery):
 
     def planes(self, world, casts, two_sided, reach, since):
         """Planes nearer than `reach`, in the order of `NEAR`."""
-        numbers = {"two_sided": int(two_sided), "reach": reach, "since": since}
+        numbers = {"reach": reach, "since": since, **looking(two_sided, casts.rules)}
         return self._lists(
             NEAR, world, len(casts), numbers,
             lambda part: self._placed(self._ellipsoids(world, casts, part)),
@@ -57,7 +57,7 @@ class CharacterQuery(CastQuery):
             given = self._ellipsoids(world, casts, part)
             given |= {name: self._flat(array[part]) for name, array in ways.items()}
             piece = self.piece(SLIDE, k, world.buffers, given)
-            piece.launch(SLIDE.kernel, k, n=k, **rules)
+            piece.launch(SLIDE.kernel, k, n=k, ruled=int(casts.rules is not None), **rules)
             told, walked, _ = piece.made.values()
             rows = slide_rows(*be.to_hosts((told, walked)))
             rows["position"] += world.shift
@@ -77,7 +77,7 @@ class CharacterQuery(CastQuery):
             "start_in": casts.start[part] - world.shift, "radius_in": casts.radius[part],
             "turned_in": casts.quat[part],
         }  # fmt: skip
-        return {name: self._flat(array) for name, array in arrays.items()}
+        return {name: self._flat(array) for name, array in arrays.items()} | ruled(casts, part)
 
     def _flat(self, array):
         return np.ascontiguousarray(array, self.run.real).reshape(-1)

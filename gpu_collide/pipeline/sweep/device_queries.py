@@ -15,7 +15,17 @@ import numpy as np
 from gpu_collide.backends import sources
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES
 from gpu_collide.pipeline.launch.device_import import TAKEN, DeviceImport
-from gpu_collide.pipeline.sweep.stages import ALL, FIRST, NEAR, PIECE, SLIDE, first_rows, in_lists, touching
+from gpu_collide.pipeline.sweep.stages import (
+    ALL,
+    FIRST,
+    NEAR,
+    PIECE,
+    SLIDE,
+    first_rows,
+    in_lists,
+    looking,
+    touching,
+)
 
 __all__ = ["DeviceQueries"]
 
@@ -32,14 +42,14 @@ class DeviceQueries(DeviceImport):
         """`Sweep.first`, with what is in `Hits` beside it."""
         n, run, be = len(self.given), self.run, self.be
         found: list = []
-        numbers = {"any": int(any_hit), **touching(two_sided, buffer)}
+        numbers = {"any": int(any_hit), **touching(two_sided, buffer, self.given.rules)}
 
         def some(at, stop):
             k = stop - at
             queries, state = self._queries(at, stop)
             made = FIRST.made(be, run.real, k)
             kernel = FIRST.kernel + self.world.variant
-            run.launch_noted(kernel, k, self.world.buffers, queries, made, n=k, **numbers)
+            run.launch_noted(kernel, k, queries, self.world.buffers, made, n=k, **numbers)
             feature, caught, told = made.values()
             told = told.astype(np.float64, copy=False)
             self._double.launch_ahead(
@@ -59,7 +69,7 @@ class DeviceQueries(DeviceImport):
 
     def all(self, two_sided, buffer):
         """`Sweep.all`, with what is in `Hits` beside it."""
-        return self._lists(ALL, touching(two_sided, buffer), self._queries)
+        return self._lists(ALL, touching(two_sided, buffer, self.given.rules), self._queries)
 
     def planes(self, two_sided, reach, since):
         """`Characters.planes`, with what is in `Planes` beside it."""
@@ -67,9 +77,10 @@ class DeviceQueries(DeviceImport):
         def queries(at, stop):
             taken = self._take(at, stop, apart=True)
             state = (taken["state"] != 0).astype(np.uint8) * np.uint8(INVALID)
-            return self._characters(taken), state
+            return self._characters(taken, at, stop), state
 
-        return self._lists(NEAR, {"two_sided": int(two_sided), "reach": reach, "since": since}, queries)
+        numbers = {"reach": reach, "since": since, **looking(two_sided, self.given.rules)}
+        return self._lists(NEAR, numbers, queries)
 
     def _lists(self, stage, numbers, queries):
         """What each query has, with its status, and where it begins."""
@@ -151,6 +162,11 @@ class DeviceQueries(DeviceImport):
         ]
         return (*rows, None if riding is None else self._placed(riding, np.int64))
 
+    def rules(self):
+        """(n, 3) rules of each, or None."""
+        found = self._rules(0, len(self.given)).get("rules_in")
+        return None if found is None else found.reshape(-1, 3)
+
     def paths(self, pieces):
         """Their ways in each of some equal pieces of a step, (n, 3); of what `extent` found not to be swept
         no numbers."""
@@ -200,8 +216,9 @@ class DeviceQueries(DeviceImport):
             ways = {"path_in": path, "velocity_in": taken["path"], "fall_in": fell}
             made = SLIDE.made(be, run.real, k)
             run.launch_noted(
-                SLIDE.kernel, k, self.world.buffers, self._characters(taken), made,
-                {name: self._real(x) for name, x in ways.items()}, n=k, **rules,
+                SLIDE.kernel, k, self._characters(taken, at, stop), self.world.buffers, made,
+                {name: self._real(x) for name, x in ways.items()}, n=k,
+                ruled=int(self.given.rules is not None), **rules,
             )  # fmt: skip
             told, walked, _ = made.values()
             found.append(self._slides(at, stop, taken["state"], told, walked))

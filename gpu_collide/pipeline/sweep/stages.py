@@ -14,7 +14,19 @@ from gpu_collide.backends import sources
 from gpu_collide.pipeline.launch.launcher import TooLarge
 from gpu_collide.pipeline.launch.world_query import REAL, Stage
 
-__all__ = ["ALL", "FIRST", "NEAR", "SLIDE", "ListStage", "first_rows", "in_lists", "slide_rows", "touching"]
+__all__ = [
+    "ALL",
+    "FIRST",
+    "NEAR",
+    "SLIDE",
+    "ListStage",
+    "first_rows",
+    "in_lists",
+    "looking",
+    "ruled",
+    "slide_rows",
+    "touching",
+]
 
 CATCH, CATCH_REAL, NEARBY, NEARBY_REAL, CHARACTER, CHARACTER_REAL = (
     sources.record(name)
@@ -113,9 +125,19 @@ NEAR = ListStage(
 )  # fmt: skip
 
 
-def touching(two_sided, buffer):
+def looking(two_sided, rules):
+    """Numbers of w01, w02 and w03: what counts. `rules`: of the queries, or None."""
+    return {"two_sided": int(two_sided), "ruled": int(rules is not None)}
+
+
+def touching(two_sided, buffer, rules):
     """Numbers of w01 and w02: how something is touched."""
-    return {"two_sided": int(two_sided), "buffer": buffer}
+    return {"buffer": buffer, **looking(two_sided, rules)}
+
+
+def ruled(casts, part):
+    """Rules of some queries, flat, as kernels read them, if they have any."""
+    return {} if casts.rules is None else {"rules_in": np.ascontiguousarray(casts.rules[part]).reshape(-1)}
 
 
 def first_rows(n, feature, caught, told):
@@ -166,7 +188,7 @@ def in_lists(x, world, stage, n, queries, numbers, beside=0):
             count, ints = be.empty(k, np.int32), be.empty(max(size, 1) * stage.ints.stride, np.int32)
             reals = be.empty(max(size, 1) * stage.reals.stride, real)
             if size or not fill:
-                x.launch(fill, stage.kernel + world.variant, k, world.buffers, bound, numbers, n=k, fill=fill,
+                x.launch(fill, stage.kernel + world.variant, k, bound, world.buffers, numbers, n=k, fill=fill,
                          begin_in=begin, count_out=count, told_out=reals, **{stage.out: ints})  # fmt: skip
             return count, ints, reals
 

@@ -82,7 +82,7 @@ def _meetings(world: Any, leave: Array, rules: Rules) -> tuple[Array, Array, Arr
     """Rank of the world, group and mask of each mover: those of the body that it is, if it is one."""
     n, is_body = len(leave), leave >= 0
     group, mask = (
-        np.full(n, -1, np.int32) if which is None else np.where(is_body, which.view(np.int32)[leave], -1)
+        np.full(n, -1, np.int32) if which is None else np.append(which.view(np.int32), np.int32(-1))[leave]
         for which in (rules.group, rules.mask)
     )
     if world is not None:

@@ -13,10 +13,12 @@ from gpu_collide._validate import as_float_array, as_int_array, check_bool, chec
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES, Casts, GivenCasts
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.bodies.rules import cast_rules
 from gpu_collide.geometry.preparation import prepared
 from gpu_collide.queries.engine_cache import remembered
 from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.sweep import residency
+from gpu_collide.queries.sweep.residency import NO_RULES, CastRules
 from gpu_collide.queries.sweep.turning import chord_error, extent_of, extent_there, turning_bodies
 from gpu_collide.results.hits import Hits
 from gpu_collide.results.result import Status
@@ -45,11 +47,15 @@ NOTHING = dict.fromkeys(("body", "face", "number", "sphere"), -1) | {"feature": 
 NOTHING["normal"] = 0
 
 
-def sphere_casts(start: Any, path: Any, radius: Any, results: Any = "auto") -> Casts | GivenCasts:
-    """`Casts` of spheres, or of points, whose radius is None."""
-    if residency.on_device_or_wanted_there(results, start, path, radius):
+def sphere_casts(
+    start: Any, path: Any, radius: Any, results: Any = "auto", rules: CastRules = NO_RULES
+) -> Casts | GivenCasts:
+    """`Casts` of spheres, or of points, whose radius is None. `rules` are not theirs yet."""
+    if residency.on_device_or_wanted_there(results, start, path, radius, *rules):
         sizes = 0.0 if radius is None else radius
-        return residency.casts(SPHERES, lambda: _spheres(start, path, radius), start, path, sizes)
+        return residency.casts(
+            SPHERES, lambda: _spheres(start, path, radius), start, path, sizes, rules=rules
+        )
     return _spheres(start, path, radius)
 
 
@@ -67,13 +73,14 @@ def ellipsoid_casts(
     orientation: Any,
     results: Any = "auto",
     beside: tuple[tuple[Any, int], ...] = (),
+    rules: CastRules = NO_RULES,
 ) -> Casts | GivenCasts:
     """`Casts` of ellipsoids. `beside`: what else comes with them, and how many axes it has if it has rows."""
     if residency.on_device_or_wanted_there(
-        results, start, path, radii, orientation, *(array for array, _ in beside)
+        results, start, path, radii, orientation, *rules, *(array for array, _ in beside)
     ):
         make = lambda: _ellipsoids(start, path, radii, orientation)  # noqa: E731
-        return residency.casts(ELLIPSOIDS, make, start, path, radii, orientation, beside=beside)
+        return residency.casts(ELLIPSOIDS, make, start, path, radii, orientation, beside=beside, rules=rules)
     return _ellipsoids(start, path, radii, orientation)
 
 
@@ -92,13 +99,20 @@ def _ellipsoids(start: Any, path: Any, radii: Any, orientation: Any) -> Casts:
 
 
 def cluster_casts(
-    clusters: Any, start: Any, path: Any, orientation: Any, results: Any = "auto"
+    clusters: Any,
+    start: Any,
+    path: Any,
+    orientation: Any,
+    results: Any = "auto",
+    rules: CastRules = NO_RULES,
 ) -> Casts | GivenCasts:
     """`Casts` of clusters: one for all, or a list and which each query has."""
     which, all_of = residency.clusters(clusters)
-    if residency.on_device_or_wanted_there(results, start, path, orientation, which):
+    if residency.on_device_or_wanted_there(results, start, path, orientation, which, *rules):
         make = lambda: _clusters(clusters, start, path, orientation)  # noqa: E731
-        return residency.casts(CLUSTERS, make, start, path, None, orientation, which=which, clusters=all_of)
+        return residency.casts(
+            CLUSTERS, make, start, path, None, orientation, which=which, clusters=all_of, rules=rules
+        )
     return _clusters(clusters, start, path, orientation)
 
 
@@ -221,6 +235,7 @@ def answer(
     backend: Any,
     max_bytes: Any,
     results: Any,
+    rules: CastRules,
 ) -> Hits:
     """`Hits` of what is swept through a world."""
     two_sided, zone = _asked(hits, results, turns, casts.form, two_sided, buffer)
@@ -233,8 +248,13 @@ def answer(
         limit, stays = limit_of(bodies, engine.precision), residency.keeps_on_device(casts, where, results)
         if exact:
             limit = min(limit, exact_limit(bodies, engine.precision))
+
+        def refuse() -> None:
+            residency.fetched_casts(casts)
+            cast_rules(*rules, len(casts), len(bodies))
+
         landing = residency.device_queries(
-            casts, where, stays, engine, bodies, among.resident, limit, exact=exact
+            casts, where, stays, engine, lambda: among.world(exact), limit, refuse
         )
         told = {"turning": 0.0} if exact else {}
         chords = turn and not exact
@@ -244,12 +264,12 @@ def answer(
                 told = {"turning": chord_error(extent_there(landing, bodies), bodies)}
             rows = landing.all(two_sided, zone) if every else landing.first(two_sided, zone, hits == "any")
             return Hits(**(rows if stays else residency.fetched(rows, where)), info=engine.about() | told)
-        casts = residency.fetched_casts(casts)
+        casts = replace(residency.fetched_casts(casts), rules=cast_rules(*rules, len(casts), len(bodies)))
         within = within_digits(casts, limit)
         rows = casts if within is None else _staying(replace(casts, moves=casts.moves & within))
         if chords:
             told = {"turning": chord_error(extent_of(rows, bodies, turning_bodies(bodies)), bodies)}
-        made = engine.world(bodies, among.resident, exact)
+        made = among.world(exact)
         found = _answered(engine, made, rows, hits, two_sided, zone)
         found["info"] = engine.about() | told
     if not rows.every:

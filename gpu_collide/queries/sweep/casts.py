@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gpu_collide._calls import renamed
 from gpu_collide.queries.sweep.arguments import answer, cluster_casts, ellipsoid_casts, sphere_casts
+from gpu_collide.queries.sweep.residency import CastRules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,9 @@ def rays(
     hits: HitsWanted = "first",
     two_sided: bool = False,
     buffer: float = 0.0,
+    group: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    ignore: ArrayLike | None = None,
     turning: Literal["refuse", "chord", "exact"] = "refuse",
     precision: Precision | None = None,
     backend: BackendName | None = None,
@@ -45,7 +49,7 @@ def rays(
         Where it goes from there, in the unit of lengths: a ray ends there.
     obstacles : Scene or Bodies
         What is met: bodies at rest, or with a start and an end, which they move between while the points go
-        along their paths. Rules of a scene do not apply.
+        along their paths. Of the rules of a scene, groups and masks apply; casts meet bodies of all worlds.
     hits : {"first", "any", "all"}, optional
         The first touch of each; whether there is one, and whichever was found first; or all that there would
         be if nothing stopped it.
@@ -54,6 +58,12 @@ def rays(
     buffer : float, optional
         Distance to be kept: `Hits.time` is earlier, by as much as the point needs to be this far from the
         plane of contact, but not before 0. It does not make hits of what is only passed near.
+    group, mask : int or (n,) array_like of int, optional
+        Bits, 32 of them, as `gpu_collide.collide` has them for bodies: a cast meets a body if
+        ``group & mask_of_body`` and ``mask & group_of_body``, those of the `Scene`. Default: all ones, as
+        bodies have that are in no scene with groups or masks.
+    ignore : int or (n,) array_like of int, optional
+        A body that each passes, such as the one from which it was shot; -1: none.
     turning : {"refuse", "chord", "exact"}, optional
         What to do with bodies that turn: refuse them; take for straight the paths that those bodies see
         (``chord``), of which ``info["turning"]`` is a bound on the error; or move each body as
@@ -107,8 +117,11 @@ def rays(
     >>> found.time.tolist(), found.hit.tolist(), found.normal[0].tolist()
     ([0.5, 1.0], [True, False], [0.0, 0.0, 1.0])
     """
-    casts = sphere_casts(start, displacement, None, results)
-    return answer(casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
+    rules = CastRules(group, mask, ignore)
+    casts = sphere_casts(start, displacement, None, results, rules)
+    return answer(
+        casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results, rules
+    )
 
 
 @renamed(path="displacement", world="obstacles")
@@ -121,6 +134,9 @@ def spheres(
     hits: HitsWanted = "first",
     two_sided: bool = False,
     buffer: float = 0.0,
+    group: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    ignore: ArrayLike | None = None,
     turning: Literal["refuse", "chord", "exact"] = "refuse",
     precision: Precision | None = None,
     backend: BackendName | None = None,
@@ -135,7 +151,7 @@ def spheres(
         As in `rays`, of the centres.
     radius : float or (n,) array_like
         Zero or more.
-    obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results
+    obstacles, hits, two_sided, buffer, group, mask, ignore, turning, precision, backend, max_bytes, results
         As in `rays`.
 
     Returns
@@ -168,8 +184,11 @@ def spheres(
     >>> found.time.round(6).tolist(), [gc.sweep.Feature(f).name for f in found.feature]
     ([0.5, 0.55], ['FACE', 'EDGE'])
     """
-    casts = sphere_casts(start, displacement, radius, results)
-    return answer(casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
+    rules = CastRules(group, mask, ignore)
+    casts = sphere_casts(start, displacement, radius, results, rules)
+    return answer(
+        casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results, rules
+    )
 
 
 @renamed(path="displacement", world="obstacles")
@@ -183,6 +202,9 @@ def ellipsoids(
     hits: HitsWanted = "first",
     two_sided: bool = False,
     buffer: float = 0.0,
+    group: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    ignore: ArrayLike | None = None,
     turning: Literal["refuse", "chord"] = "refuse",
     precision: Precision | None = None,
     backend: BackendName | None = None,
@@ -201,7 +223,7 @@ def ellipsoids(
         As in `rays`.
     orientation : (n, 4) or (4,) array_like, optional
         Unit quaternions wxyz, from the ellipsoid's axes to the world's. Default: they are the same.
-    hits, two_sided, buffer, turning, precision, backend, max_bytes, results
+    hits, two_sided, buffer, group, mask, ignore, turning, precision, backend, max_bytes, results
         As in `rays`.
 
     Returns
@@ -232,8 +254,11 @@ def ellipsoids(
     >>> gc.sweep.ellipsoids([0, 0, 3], [0, 0, -4], [0.2, 0.2, 1.0], still).time.tolist()
     [0.375]
     """
-    casts = ellipsoid_casts(start, displacement, radii, orientation, results)
-    return answer(casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
+    rules = CastRules(group, mask, ignore)
+    casts = ellipsoid_casts(start, displacement, radii, orientation, results, rules=rules)
+    return answer(
+        casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results, rules
+    )
 
 
 @renamed(path="displacement", world="obstacles")
@@ -247,6 +272,9 @@ def clusters(
     hits: HitsWanted = "first",
     two_sided: bool = False,
     buffer: float = 0.0,
+    group: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    ignore: ArrayLike | None = None,
     turning: Literal["refuse", "chord", "exact"] = "refuse",
     precision: Precision | None = None,
     backend: BackendName | None = None,
@@ -265,7 +293,7 @@ def clusters(
         As in `rays`.
     orientation : (n, 4) or (4,) array_like, optional
         Unit quaternions wxyz, from the cluster's axes to the world's. Default: they are the same.
-    hits, two_sided, buffer, turning, precision, backend, max_bytes, results
+    hits, two_sided, buffer, group, mask, ignore, turning, precision, backend, max_bytes, results
         As in `rays`.
 
     Returns
@@ -288,5 +316,8 @@ def clusters(
     >>> round(float(found.time[0]), 6), int(found.sphere[0])
     (0.542084, 1)
     """
-    casts = cluster_casts(clusters, start, displacement, orientation, results)
-    return answer(casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
+    rules = CastRules(group, mask, ignore)
+    casts = cluster_casts(clusters, start, displacement, orientation, results, rules)
+    return answer(
+        casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results, rules
+    )

@@ -19,6 +19,7 @@ from gpu_collide._validate import (
     first_few,
 )
 from gpu_collide.backends import get_backend
+from gpu_collide.bodies.rules import cast_rules
 from gpu_collide.geometry.arrays.angles import sine_cosine
 from gpu_collide.queries.engine_cache import options_of, remembered
 from gpu_collide.queries.obstacles import Obstacles
@@ -30,6 +31,7 @@ from gpu_collide.queries.sweep.arguments import (
     within_digits,
 )
 from gpu_collide.queries.sweep.character_arguments import falls, length, ridden, slides, slope, upwards
+from gpu_collide.queries.sweep.residency import CastRules
 from gpu_collide.queries.sweep.substeps import substeps, substeps_device
 from gpu_collide.queries.sweep.turning import turning_bodies
 from gpu_collide.results.result import Status
@@ -59,6 +61,9 @@ def planes(
     orientation: ArrayLike | None = None,
     at: float = 0.0,
     two_sided: bool = False,
+    group: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    ignore: ArrayLike | None = None,
     precision: Precision | None = None,
     backend: BackendName | None = None,
     max_bytes: int | None = None,
@@ -85,6 +90,8 @@ def planes(
         The moment, from 0 (bodies where they start) to 1 (where they end).
     two_sided : bool, optional
         Faces count from behind as well.
+    group, mask, ignore
+        Which bodies count, as in `gpu_collide.sweep.rays`.
     precision, backend, max_bytes
         As in `gpu_collide.collide`. With a `Scene` as obstacles, those of the scene.
     results : {"auto", "host", "device"}, optional
@@ -115,16 +122,23 @@ def planes(
         raise ValueError(f"at: expected a moment from 0 to 1, got {at}")
     two_sided = check_bool(two_sided, "two_sided")
     check_choice(results, "results", RESULTS)
-    casts = ellipsoid_casts(position, [0.0, 0.0, 0.0], radii, orientation, results)
+    given = CastRules(group, mask, ignore)
+    casts = ellipsoid_casts(position, [0.0, 0.0, 0.0], radii, orientation, results, rules=given)
     with Obstacles(obstacles, characters_on, precision, backend, max_bytes, ("sweep",)) as among:
         bodies, engine, where = among.bodies, among.engine, among.where
         limit, stays = limit_of(bodies, engine.precision), residency.keeps_on_device(casts, where, results)
-        landing = residency.device_queries(casts, where, stays, engine, bodies, among.resident, limit)
+
+        def refuse() -> None:
+            residency.fetched_casts(casts)
+            cast_rules(*given, len(casts), len(bodies))
+
+        landing = residency.device_queries(casts, where, stays, engine, among.world, limit, refuse)
         if landing is not None:
             rows = landing.planes(two_sided, near, moment)
             return Planes(**(rows if stays else residency.fetched(rows, where)), info=engine.about())
-        casts, good = _kept(residency.fetched_casts(casts), limit)
-        rows = engine.planes(engine.world(bodies, among.resident), casts, two_sided, near, moment)
+        meets = cast_rules(*given, len(casts), len(bodies))
+        casts, good = _kept(replace(residency.fetched_casts(casts), rules=meets), limit)
+        rows = engine.planes(among.world(), casts, two_sided, near, moment)
         info = engine.about()
     keep = good[rows["query"]]
     rows = {name: array[keep] for name, array in rows.items()}
@@ -234,6 +248,9 @@ def slide(
     orientation: ArrayLike | None = None,
     turning: Literal["refuse", "chord"] = "refuse",
     two_sided: bool = False,
+    group: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    ignore: ArrayLike | None = None,
     precision: Precision | None = None,
     backend: BackendName | None = None,
     max_bytes: int | None = None,
@@ -284,6 +301,9 @@ def slide(
         many there were at most.
     two_sided : bool, optional
         Faces count from behind as well.
+    group, mask, ignore
+        Which bodies each meets, as in `gpu_collide.sweep.rays`; it passes the others. `riding` carries it all
+        the same.
     precision, backend, max_bytes
         As in `gpu_collide.collide`. With a `Scene` as obstacles, those of the scene.
     results : {"auto", "host", "device"}, optional
@@ -323,37 +343,39 @@ def slide(
     """
     rules = _rules(results, turning, two_sided, max_slides, max_slope, step_height, skin, gravity is not None)
     beside = ((gravity, 2), (riding, 1))
-    casts = ellipsoid_casts(position, velocity, radii, orientation, results, beside)
+    meets = CastRules(group, mask, ignore)
+    casts = ellipsoid_casts(position, velocity, radii, orientation, results, beside, meets)
     n = len(casts)
     fall = falls(gravity, n)
     rules = rules | dict(zip(("up_x", "up_y", "up_z"), upwards(up, fall).tolist(), strict=True))
     told = {"skin": "1e-3 of the least radius" if skin is None else rules["skin"]}
     with Obstacles(obstacles, characters_on, precision, backend, max_bytes, ("sweep",)) as among:
         bodies, engine, where = among.bodies, among.engine, among.where
-        resident, stays = among.resident, residency.keeps_on_device(casts, where, results)
+        stays = residency.keeps_on_device(casts, where, results)
         turn = _turns(bodies, turning)
 
         def refuse() -> None:
             residency.fetched_casts(casts)
             ridden(riding, len(bodies), n)
+            cast_rules(*meets, n, len(bodies))
 
         limit = limit_of(bodies, engine.precision)
-        landing = residency.device_queries(casts, where, stays, engine, bodies, resident, limit, refuse)
+        landing = residency.device_queries(casts, where, stays, engine, among.world, limit, refuse)
         if landing is not None:
             on = None if riding is None else residency.integers(riding, "riding", n)
             if turn:
-                rows, more = substeps_device(engine, bodies, resident, landing, on, fall, rules)
+                rows, more = substeps_device(among, landing, on, fall, rules)
                 told |= more
             else:
                 rows = landing.slide(fall, on, engine.motions(bodies), rules)
             return Slides(**(rows if stays else residency.fetched(rows, where)), info=engine.about() | told)
-        casts = residency.fetched_casts(casts)
+        casts = replace(residency.fetched_casts(casts), rules=cast_rules(*meets, n, len(bodies)))
         fall = np.broadcast_to(as_numpy(fall, "gravity"), (n, 3))
         casts = replace(casts, moves=casts.moves & np.isfinite(fall).all(axis=1), reach=np.inf)
         casts, good = _kept(casts, limit)
         on = np.where(good, ridden(riding, len(bodies), n), -1)
         fall = np.where(good[:, None], fall, 0.0)
-        rows, more = substeps(engine, bodies, resident, casts, on, fall, rules)
+        rows, more = substeps(among, casts, on, fall, rules)
         info = engine.about() | told | more
     status = rows.pop("status").astype(np.uint8)
     status[~good] = Status.INVALID_INPUT

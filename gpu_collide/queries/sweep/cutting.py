@@ -11,7 +11,7 @@ from gpu_collide.bodies.quaternion import turn_vector
 from gpu_collide.queries.sweep.turning import Chords, reach_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from gpu_collide._types import Array
@@ -22,6 +22,8 @@ __all__ = ["MOST_PIECES", "Cuts", "Walkers", "distance", "room_of"]
 
 #: A step is cut into so many pieces at most.
 MOST_PIECES = 64
+#: Pairs of a body that turns and a character that are looked at at a time.
+AT_ONCE = 1 << 20
 
 
 class Walkers(NamedTuple):
@@ -36,6 +38,9 @@ class Walkers(NamedTuple):
         The body that each rides, -1: none.
     swept : (n,) bool
         The others stay where they are.
+    meets : callable or None
+        ``meets(body, rows)``: who of some may meet it (or each the one in its row), or rides it; None:
+        everybody.
     """
 
     arrays: Any
@@ -45,6 +50,7 @@ class Walkers(NamedTuple):
     radius: Any
     on: Any
     swept: Any
+    meets: Callable[[Any, Any], Any] | None = None
 
 
 def _norm(x: Any) -> Any:
@@ -97,7 +103,7 @@ class Cuts:
         extent_for: Callable[[Array], Extent],
         skin: float,
     ) -> None:
-        self._bodies, self._turning, self._walkers = bodies, which, walkers
+        self._turning, self._walkers = which, walkers
         extent = extent_for(which[:0])
         self._skin = skin if skin > 0 else -skin * extent.least
         wide = room + (walkers.radius.max(axis=1) + 4.0 * self._skin)
@@ -106,7 +112,8 @@ class Cuts:
         origin, way, reach = _ways(bodies, which)
         around = (reach + float(self._wide.max()))[:, None]
         low, high = np.minimum(origin, origin + way) - around, np.maximum(origin, origin + way) + around
-        self._near = which[((low <= extent.high) & (high >= extent.low)).all(axis=1)]
+        close = ((low <= extent.high) & (high >= extent.low)).all(axis=1)
+        self._near, self._balls = which[close], (origin[close], way[close], reach[close])
         self._pieces = np.ones(len(self._near), int)
         if self._near.size:
             self._chords = Chords(extent_for(self._near), bodies, self._near)
@@ -127,11 +134,14 @@ class Cuts:
         """The pieces of each character, (n,): the most that a body asks for to which it may come."""
         walkers, where = self._walkers, self._walkers.arrays.where
         pieces, many = walkers.arrays.ones(len(walkers.swept), np.int64), []
-        for k in np.flatnonzero(self._pieces > 1).tolist():
-            near, asked = self._reached(k), int(self._pieces[k])
-            if asked > MOST_PIECES and bool(near.any()):
-                many.append(k)
-            pieces = where(near & (pieces < asked), asked, pieces)
+        for k, rows in self._around(np.flatnonzero(self._pieces > 1)):
+            near, asked = self._reached(k, rows), self._pieces[k]
+            if walkers.arrays is np:
+                many += np.unique(k[near & (asked > MOST_PIECES)]).tolist()
+                np.maximum.at(pieces, rows[near], asked[near])
+            else:
+                many += [k] if asked > MOST_PIECES and bool(near.any()) else []
+                pieces = where(near & (pieces < asked), int(asked), pieces)
         if many:
             error = self._chords.errors(MOST_PIECES)[many].max()
             raise ValueError(
@@ -158,23 +168,57 @@ class Cuts:
         anywhere then: they are left out of their world."""
         return np.setdiff1d(self._turning, self._near[self._pieces <= pieces])
 
+    @property
+    def slack(self) -> float:
+        """No chord is off by more."""
+        return 0.5 * self._skin
+
     def error(self, pieces: int) -> float:
         """By how much chords are off in so many pieces."""
         some = self._pieces <= pieces
         return float(self._chords.errors(pieces)[some].max()) if some.any() else 0.0
 
-    def _reached(self, k: int) -> Any:
-        """Who may come to the ball about the origin of one of those near, wherever it is on its way, (n,)."""
+    def _around(self, which: Array) -> Iterator[tuple[Any, Any]]:
+        """Of some of those near (numbers, rows of characters that may come to them), with all that may: on
+        the host pairs, by the axis on which characters are spread most; on a device one after the other, with
+        all characters, so that nothing is waited for."""
+        start = self._walkers.start
+        if self._walkers.arrays is not np:
+            yield from ((k, slice(None)) for k in which.tolist())
+            return
+        axis = int(np.ptp(start, axis=0).argmax())
+        order = np.argsort(start[:, axis], kind="stable")
+        origin, way, reach = self._balls
+        ends = origin[which, axis], (origin + way)[which, axis]
+        wide = (reach[which] + self._wide.max()) * (1 + 1e-9) + 1e-9 * np.abs(ends).max(
+            axis=0
+        )  # for rounding
+        first, last = np.searchsorted(start[order, axis], [np.min(ends, 0) - wide, np.max(ends, 0) + wide])
+        most, done = max(AT_ONCE, len(start)), 0
+        for stop in [*np.flatnonzero(np.diff(np.cumsum(last - first) // most)).tolist(), len(which) - 1]:
+            count = (last - first)[done : stop + 1]
+            begin = np.repeat(first[done : stop + 1] - np.cumsum(count) + count, count)
+            yield np.repeat(which[done : stop + 1], count), order[begin + np.arange(count.sum())]
+            done = stop + 1
+
+    def _reached(self, k: Any, some: Any) -> Any:
+        """Who of some may come to the ball about the origin of one of those near, wherever that is on its
+        way: to that in its row, or all to one."""
         walkers = self._walkers
-        origin, way, reach = (rows[0].tolist() for rows in _ways(self._bodies, self._near[k : k + 1]))
-        apart, square = [walkers.start[:, c] - origin[c] for c in range(3)], sum(w * w for w in way)
-        if square > 0:
-            x, y, z = (a * (w / square) for a, w in zip(apart, way, strict=True))
-            share = (x + y + z).clip(0.0, 1.0)
-            apart = [a - share * w for a, w in zip(apart, way, strict=True)]
-        x, y, z = (a * a for a in apart)
-        within = self._wide + reach
-        return walkers.swept & (x + y + z <= within * within)
+        origin, way, reach = self._balls
+        square = (way * way).sum(axis=1, keepdims=True)
+        table = np.concatenate([origin, way, way / np.where(square > 0, square, 1.0), reach[:, None]], axis=1)
+        columns: Any = table[k].tolist() if np.ndim(k) == 0 else table[k].T
+        *origin, u, v, w, a, b, c, reach = columns
+        start = walkers.start[some]
+        x, y, z = (start[:, axis] - origin[axis] for axis in range(3))
+        share = (x * a + y * b + z * c).clip(0.0, 1.0)
+        x, y, z = x - share * u, y - share * v, z - share * w
+        within = self._wide[some] + reach
+        near = walkers.swept[some] & (x * x + y * y + z * z <= within * within)
+        if walkers.meets is None:
+            return near
+        return near & walkers.meets(self._near[k] if np.ndim(k) else int(self._near[k]), some)
 
 
 def _ways(bodies: Bodies, which: Array) -> tuple[Array, Array, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,16 +15,37 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array
-    from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.bodies.casts import Casts
 
 __all__ = [
-    "balls_of", "casts", "check_lengths", "check_turns", "clusters", "count", "fetched", "fetched_casts",
+    "NO_RULES", "CastRules", "balls_of", "casts", "check_lengths", "check_turns", "clusters", "count",
+    "fetched", "fetched_casts",
     "floats", "integers", "device_queries", "on_device_or_wanted_there", "placed", "keeps_on_device",
 ]  # fmt: skip
 
 #: Numbers of devices: arrays lie on several.
 SEVERAL = -1
+
+
+class CastRules(NamedTuple):
+    """Which bodies casts meet, as it was given: each a number, a row for each query, or None."""
+
+    group: Any = None
+    mask: Any = None
+    ignore: Any = None
+
+    def where_they_lie(self, n: int) -> tuple[Any, Any, Any] | None:
+        """The arrays, of n queries, whose values nobody has looked at; None: none was given."""
+        if all(value is None for value in self):
+            return None
+        group, mask, ignore = (
+            None if value is None else integers(value, name, n, one=True)
+            for name, value in zip(self._fields, self, strict=True)
+        )
+        return group, mask, ignore
+
+
+NO_RULES = CastRules()
 
 
 def on_device_or_wanted_there(results: Any, *arrays: Any) -> bool:
@@ -46,6 +67,7 @@ def casts(
     which: Any = None,
     clusters: Any = (),
     beside: tuple[tuple[Any, int], ...] = (),
+    rules: CastRules = NO_RULES,
 ) -> GivenCasts:
     """`GivenCasts` of arguments, whose shapes and dtypes are checked. `beside` as in `ellipsoid_casts`."""
     starts, paths = floats(start, "start"), floats(path, "displacement")
@@ -68,11 +90,13 @@ def casts(
         check_turns(quat, n)
         arrays.append((quat, 2))
     arrays += [(_somewhere(array), axes) for array, axes in beside if array is not None]
+    meets = rules.where_they_lie(n)
+    arrays += [(array, 1) for array in meets or () if array is not None]
     rows = [array for array, axes in arrays if array.ndim == axes]
     devices = {array.device.id for array, _ in arrays if not isinstance(array, np.ndarray)}
     device = None if not devices else devices.pop() if len(devices) == 1 else SEVERAL
     whole = bool(rows) and not any(isinstance(array, np.ndarray) for array in rows)
-    return GivenCasts(form, n, starts, paths, radius, quat, numbers, balls, begin, device, whole, host)
+    return GivenCasts(form, n, starts, paths, radius, quat, numbers, balls, begin, device, whole, host, meets)
 
 
 def floats(obj: Any, name: str) -> Any:
@@ -85,14 +109,14 @@ def floats(obj: Any, name: str) -> Any:
     return there
 
 
-def integers(obj: Any, name: str, n: int) -> Any:
-    """(n,) integers where they lie."""
+def integers(obj: Any, name: str, n: int, one: bool = False) -> Any:
+    """(n,) integers where they lie; `one`: or one for all."""
     there = on_device(obj)
     if there is None:
-        return as_int_array(obj, name, shape=(n,))
+        return as_int_array(obj, name, shape=() if one and np.ndim(obj) == 0 else (n,))
     if there.dtype.kind not in "iu":
         raise TypeError(f"{name}: expected integers, got {there.dtype}; pass {name}.astype(int)")
-    if there.shape != (n,):
+    if there.shape != (n,) and not (one and there.shape == ()):
         raise ValueError(f"{name}: expected shape ({n},), got {there.shape}")
     return there
 
@@ -170,16 +194,13 @@ def device_queries(
     where: Any,
     stay: bool,
     engine: Any,
-    bodies: Bodies,
-    resident: Any,
+    world: Callable[[], Any],
     limit: float,
-    refuse: Callable[[], object] | None = None,
-    exact: bool = False,
+    refuse: Callable[[], object],
 ) -> Any:
     """`DeviceQueries` of casts whose arrays are used in place, or whose results stay there; else None.
 
-    `refuse` raises what is wrong with arguments; default: what is with the casts. `exact`: bodies turn on
-    their own motions.
+    `world` makes what they are cast through; `refuse` raises what is wrong with arguments.
     """
     if where.kind != "cuda" or not isinstance(swept, GivenCasts) or not len(swept):
         return None
@@ -187,11 +208,9 @@ def device_queries(
         return None
     from gpu_collide.pipeline.sweep.device_queries import DeviceQueries
 
-    refuse = swept.host if refuse is None else refuse
     if swept.device is None:
         refuse()  # all of it is on the host: what is wrong is said before any launch
-    world = engine.world(bodies, resident, exact) if exact else engine.world(bodies, resident)
-    return DeviceQueries(engine, world, swept, limit, refuse)
+    return DeviceQueries(engine, world(), swept, limit, refuse)
 
 
 def fetched_casts(swept: Casts | GivenCasts) -> Casts:

@@ -12,7 +12,9 @@ from gpu_collide.queries.sweep.turning import (
     carried_along,
     extent_of,
     extent_there,
-    part_of,
+    leaning_of,
+    parts_of,
+    those_near,
     turning_bodies,
     turns_of,
 )
@@ -25,15 +27,17 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.bodies.casts import Casts
+    from gpu_collide.queries.obstacles import Obstacles
     from gpu_collide.queries.sweep.turning import Extent
 
 __all__ = ["substeps", "substeps_device"]
 
+#: Of a larger share of all characters the rows are not picked out.
+MOST = 0.75
+
 
 def substeps(
-    engine: Any,
-    bodies: Bodies,
-    resident: Any,
+    among: Obstacles,
     casts: Casts,
     on: Array,
     fall: Array,
@@ -42,16 +46,32 @@ def substeps(
     """The step of characters on the host, and what is told of how it was cut. `on`: what each rides, -1:
     nothing."""
     rides = bool((on >= 0).any())
-    walkers = Walkers(np, casts.start, casts.path, fall, casts.radius, on if rides else None, casts.moves)
+    bodies = among.bodies
+    ridden = on if rides else None
+    walkers = Walkers(
+        np,
+        casts.start,
+        casts.path,
+        fall,
+        casts.radius,
+        ridden,
+        casts.moves,
+        _meets(among, casts.rules, ridden),
+    )
+
+    extent = extent_of(casts, bodies, turning_bodies(bodies)[:0], rides)
 
     def extent_for(which: Array) -> Extent:
-        extent = extent_of(casts, bodies, which, rides)
         assert extent is not None  # there are some
-        return extent
+        return extent._replace(leaning=leaning_of(casts, bodies, which))
 
-    def go(pieces: int, absent: Array, which: Array | None, found: dict[str, Any]) -> dict[str, Any]:
+    def go(
+        pieces: int, absent: Array, slack: float | None, which: Array | None, found: dict[str, Any]
+    ) -> dict[str, Any]:
+        if which is not None and not found and which.mean() > MOST:
+            which = None  # the others follow, and what becomes of them here counts for nothing
         part = (casts, on, fall) if which is None else (casts.take(which), on[which], fall[which])
-        rows = _in_pieces(engine, bodies, resident, *part, rules, pieces, absent)
+        rows = _in_pieces(among, *part, rules, pieces, absent, slack)
         if which is None:
             return rows
         for name, array in rows.items():
@@ -59,6 +79,23 @@ def substeps(
         return found
 
     return _by_pieces(bodies, walkers, extent_for, rules, go)
+
+
+def _meets(among: Obstacles, rules: Any, on: Any) -> Callable[[Any, Any], Any] | None:
+    """Who of some may meet a body, or rides it, by the rules (n, 3) of each; None: everybody."""
+    if rules is None:
+        return None
+
+    def meets(body: Any, some: Any) -> Any:
+        group, mask = -1, -1
+        if among.rules is not None:
+            bits = among.rules.bits[body]
+            group, mask = bits.T if bits.ndim > 1 else bits.tolist()
+        own = rules[some]
+        found = (own[:, 0] & mask != 0) & (own[:, 1] & group != 0) & (own[:, 2] != body)
+        return found if on is None else found | (on[some] == body)
+
+    return meets
 
 
 def _by_pieces(
@@ -72,7 +109,7 @@ def _by_pieces(
     that they may have come to a body which asks for more pieces."""
     which = turning_bodies(bodies)
     if not which.size or not len(walkers.swept):
-        return go(1, which[:0], None, {}), {}
+        return go(1, which[:0], None, None, {}), {}
     room, where = room_of(walkers, bodies, rules["step"]), walkers.arrays.where
     pieces: Any = None
     found: dict[str, Any] = {}
@@ -82,7 +119,7 @@ def _by_pieces(
         before, pieces = pieces, cuts.of_each()
         todo = None if before is None else pieces > before
         for number, rows in cuts.groups(pieces, todo):
-            found = go(number, cuts.absent(number), rows, found)
+            found = go(number, cuts.absent(number), cuts.slack, rows, found)
             used, error = max(used, number), max(error, cuts.error(number))
         away = distance(where(walkers.swept[:, None], found["position"], walkers.start), walkers.start)
         pushed = away > room
@@ -92,24 +129,26 @@ def _by_pieces(
 
 
 def _in_pieces(
-    engine: Any,
-    bodies: Bodies,
-    resident: Any,
+    among: Obstacles,
     casts: Casts,
     on: Array,
     fall: Array,
     rules: dict[str, Any],
     pieces: int,
     absent: Array,
+    slack: float | None,
 ) -> dict[str, Any]:
-    """The step of some in so many equal pieces, of which the last has the fall, without some bodies."""
+    """The step of some in so many equal pieces, of which the last has the fall, without some bodies. `slack`:
+    no chord is off by more."""
     none, status, count, found = np.zeros_like(fall), 0, 0, {}
     left, place = casts.path / pieces, casts.start
-    for k in range(pieces):
-        part = part_of(bodies, k, pieces, absent)
+    bodies = those_near(among.bodies, absent)
+    world = among.world(bodies=bodies, slack=slack)
+    for k, part in enumerate(parts_of(bodies, pieces)):
         way = left + carried_along(part, on, place)
-        found = engine.slide(
-            engine.world(part, resident), replace(casts, start=place, path=way), left,
+        through = world if pieces == 1 else among.engine.part(world, part)
+        found = among.engine.slide(
+            through, replace(casts, start=place, path=way), left,
             fall if k == pieces - 1 else none, rules,
         )  # fmt: skip
         left, place = found["velocity"], found["position"]
@@ -123,26 +162,28 @@ def _in_pieces(
 
 
 def substeps_device(
-    engine: Any,
-    bodies: Bodies,
-    resident: Any,
+    among: Obstacles,
     landing: Any,
     on: Any,
     fall: Any,
     rules: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """`stepped` on a device, of `DeviceQueries`; the same bits, with what is in `Slides` beside it."""
-    cp, every, extent = landing.be.arrays, turning_bodies(bodies), extent_there(landing, bodies, fall, on)
+    bodies, cp = among.bodies, landing.be.arrays
+    every, extent = turning_bodies(bodies), extent_there(landing, bodies, fall, on)
     start, path, falls, radius, rides = landing.walkers(fall, on)
-    walkers = Walkers(cp, start, path, falls, radius, rides, landing.swept)
+    meets = _meets(among, landing.rules(), rides)
+    walkers = Walkers(cp, start, path, falls, radius, rides, landing.swept, meets)
 
     def extent_for(which: Array) -> Extent:
         return extent._replace(leaning=extent.leaning[np.isin(every, which)])
 
-    def go(pieces: int, absent: Array, which: Any, found: dict[str, Any]) -> dict[str, Any]:
-        if pieces == 1 and which is None and not absent.size:
-            return landing.slide(fall, on, engine.motions(bodies), rules, _arcs(bodies))
-        rows = _in_pieces_there(engine, bodies, resident, landing, on, fall, rules, pieces, absent, which)
+    def go(
+        pieces: int, absent: Array, slack: float | None, which: Any, found: dict[str, Any]
+    ) -> dict[str, Any]:
+        if slack is None:
+            return landing.slide(fall, on, among.engine.motions(bodies), rules, _arcs(bodies))
+        rows = _in_pieces_there(among, landing, on, fall, rules, pieces, absent, slack, which)
         for name, array in rows.items() if found else ():
             rows[name] = cp.where(which.reshape(-1, *[1] * (array.ndim - 1)), array, found[name])
         return rows
@@ -151,15 +192,14 @@ def substeps_device(
 
 
 def _in_pieces_there(
-    engine: Any,
-    bodies: Bodies,
-    resident: Any,
+    among: Obstacles,
     landing: Any,
     on: Any,
     fall: Any,
     rules: dict[str, Any],
     pieces: int,
     absent: Array,
+    slack: float | None,
     which: Any,
 ) -> dict[str, Any]:
     """`_in_pieces` on a device: of those `which`, None: all; what is told of the others is not theirs."""
@@ -168,10 +208,14 @@ def _in_pieces_there(
     path = path if which is None else cp.where(which[:, None], path, np.nan)
     given, status = replace(landing.given, path=path), None
     none, count, rows = np.zeros(3), 0, {}
-    for k in range(pieces):
-        part = part_of(bodies, k, pieces, absent)
-        piece = type(landing)(engine, engine.world(part, resident), given, np.inf, landing.refuse)
-        rows = piece.slide(fall if k == pieces - 1 else none, on, engine.motions(part), rules, _arcs(part))
+    bodies = those_near(among.bodies, absent)
+    world = among.world(bodies=bodies, slack=slack)
+    for k, part in enumerate(parts_of(bodies, pieces)):
+        through = world if pieces == 1 else among.engine.part(world, part)
+        piece = type(landing)(among.engine, through, given, np.inf, landing.refuse)
+        rows = piece.slide(
+            fall if k == pieces - 1 else none, on, among.engine.motions(part), rules, _arcs(part)
+        )
         way = cp.where(swept[:, None], rows["velocity"], np.nan)
         way = way if which is None else cp.where(which[:, None], way, np.nan)
         given = replace(given, start=rows["position"], path=way)

@@ -13,15 +13,21 @@ from gpu_collide.bodies.quaternion import between, rotate, turn_vector, turned_b
 from gpu_collide.geometry.preparation import prepared
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from gpu_collide._types import Array
     from gpu_collide.bodies.casts import Casts
 
 __all__ = [
-    "Chords", "Extent", "carried_along", "chord_error", "extent_of", "extent_there", "part_of", "reach_of",
-    "turning_bodies", "turns_of",
+    "Chords", "Extent", "carried_along", "chord_error", "extent_of", "extent_there", "leaning_of",
+    "parts_of", "reach_of",
+    "those_near", "turning_bodies", "turns_of",
 ]  # fmt: skip
+
+
+#: Sets of bodies, without those far away, of which what is made of them is kept.
+MOST_NEAR = 4
 
 
 def turning_bodies(bodies: Bodies) -> Array:
@@ -81,20 +87,27 @@ def extent_of(casts: Casts, bodies: Bodies, which: Array, rides: bool = False) -
     if not len(casts):
         return None
     ends = casts.start, casts.start + casts.path
-    radius, quat = casts.radius, casts.quat
-    turns, leaning = _spins(bodies, which), np.zeros(0)
-    if casts.form == ELLIPSOIDS:
-        leaning = np.array([np.sqrt(_leaning_square(radius, quat, spin).max()) for spin in turns])
+    radius = casts.radius
     return Extent(
         low=np.minimum(*(e.min(axis=0) for e in ends)),
         high=np.maximum(*(e.max(axis=0) for e in ends)),
         speed=float(np.linalg.norm(casts.path, axis=1).max()),
         fat=float(radius.max(initial=0.0)),
         own=_farthest(casts.balls),
-        leaning=leaning if leaning.size else np.zeros(len(turns)),
+        leaning=leaning_of(casts, bodies, which),
         least=float(radius[casts.moves].min(initial=np.inf)) if casts.form != CLUSTERS else np.inf,
         rides=rides,
     )
+
+
+def leaning_of(casts: Casts, bodies: Bodies, which: Array) -> Array:
+    """`Extent.leaning` of casts on the host."""
+    if casts.form != ELLIPSOIDS or not which.size:
+        return np.zeros(len(which))
+    turns, leans = _spins(bodies, which), _leaning_squares(casts.radius, casts.quat)
+    if len(leans(turns[0])) == 1:
+        return np.asarray(np.sqrt(leans(turns.T)))
+    return np.array([np.sqrt(leans(spin).max()) for spin in turns])
 
 
 def extent_there(landing: Any, bodies: Bodies, fall: Any = None, riding: Any = None) -> Extent:
@@ -113,12 +126,15 @@ def extent_there(landing: Any, bodies: Bodies, fall: Any = None, riding: Any = N
     )
 
 
-def _leaning_square(radii: Array, quat: Array, spin: Array) -> Array:
-    """The square of how far the surface of each ellipsoid is from one that turns by so much.
+def _leaning_squares(radii: Array, quat: Array) -> Callable[[Array], Array]:
+    """Of ellipsoids: ``leans(spin)`` is the square of how far the surface of each is from one that turns by
+    so much; of one of them, if they are all alike.
 
     ``|D R n| - |D n|`` for all n is no more than the norm of ``D R - R D``, that of ``D S - S D`` with
     ``S x = x cross spin``.
     """
+    if all((rows == rows[:1]).all() for rows in (radii, quat)):
+        radii, quat = radii[:1], quat[:1]
     x, y, z = (rotate(quat, np.broadcast_to(e, (len(quat), 3))) for e in np.eye(3))
 
     def of(i: int, j: int) -> Array:
@@ -126,14 +142,18 @@ def _leaning_square(radii: Array, quat: Array, spin: Array) -> Array:
         return a + b + c
 
     xx, yy, zz, xy, xz, yz = of(0, 0), of(1, 1), of(2, 2), of(0, 1), of(0, 2), of(1, 2)
-    p = 2.0 * (spin[1] * xz - spin[2] * xy)
-    q = 2.0 * (spin[2] * xy - spin[0] * yz)
-    r = 2.0 * (spin[0] * yz - spin[1] * xz)
-    s = spin[2] * (xx - yy) + (spin[1] * yz - spin[0] * xz)
-    t = spin[1] * (zz - xx) + (spin[0] * xy - spin[2] * yz)
-    u = spin[0] * (yy - zz) + (spin[2] * xz - spin[1] * xy)
-    square = p * p + q * q + r * r + 2.0 * (s * s + t * t + u * u)
-    return np.where((radii[:, 0] == radii[:, 1]) & (radii[:, 1] == radii[:, 2]), 0.0, square)
+    even = (radii[:, 0] == radii[:, 1]) & (radii[:, 1] == radii[:, 2])
+
+    def leans(spin: Array) -> Array:
+        p = 2.0 * (spin[1] * xz - spin[2] * xy)
+        q = 2.0 * (spin[2] * xy - spin[0] * yz)
+        r = 2.0 * (spin[0] * yz - spin[1] * xz)
+        s = spin[2] * (xx - yy) + (spin[1] * yz - spin[0] * xz)
+        t = spin[1] * (zz - xx) + (spin[0] * xy - spin[2] * yz)
+        u = spin[0] * (yy - zz) + (spin[2] * xz - spin[1] * xy)
+        return np.where(even, 0.0, p * p + q * q + r * r + 2.0 * (s * s + t * t + u * u))
+
+    return leans
 
 
 def chord_error(extent: Extent | None, bodies: Bodies) -> float:
@@ -175,30 +195,35 @@ def reach_of(bodies: Bodies, which: Array) -> Array:
     return np.linalg.norm(measures[:, :3], axis=1) + np.linalg.norm(measures[:, 5:8], axis=1)
 
 
-def part_of(bodies: Bodies, first: int, pieces: int, absent: Array) -> Bodies:
-    """The bodies over piece `first` of some equal pieces of their step, without those of these numbers."""
-    if pieces > 1:
-        return _part(bodies, first, pieces, absent)
+def those_near(bodies: Bodies, absent: Array) -> Bodies:
+    """The bodies without those of these numbers; the same ones the next time, so that trees are known."""
     if not absent.size:
         return bodies
-    kept = bodies.__dict__.get("_without")  # who asks about them again has trees of the rest
-    if kept is None or not np.array_equal(kept[0], absent):
-        kept = bodies.__dict__["_without"] = absent, _part(bodies, 0, 1, absent)
-    return kept[1]
+    kept = bodies.__dict__.setdefault("_near", {})
+    key = absent.tobytes()
+    if key not in kept:
+        while len(kept) >= MOST_NEAR:
+            kept.pop(next(iter(kept)))
+        gone = np.zeros(len(bodies), bool)
+        gone[absent] = True
+        start, end = (Poses(x.position, x.quat_wxyz, x.valid & ~gone) for x in (bodies.start, bodies.end))
+        kept[key] = bodies.moved(start, end)
+    return kept[key]
 
 
-def _part(bodies: Bodies, first: int, pieces: int, absent: Array) -> Bodies:
-    poses = []
-    for k, end in ((first, bodies.start), (first + 1, bodies.end)):
-        place, quat, there = end.position, end.quat_wxyz, end.valid.copy()
-        if pieces > 1:
-            share = k / pieces
-            if share < 1:
-                place = bodies.start.position + share * (bodies.end.position - bodies.start.position)
-            quat = between(bodies.start.unit_wxyz, bodies.end.unit_wxyz, share)
-        there[absent] = False
-        poses.append(Poses(place, quat, there))
-    return Bodies(bodies.meshes, bodies.shape, *poses)
+def parts_of(bodies: Bodies, pieces: int) -> Iterator[Bodies]:
+    """The bodies over one equal piece of their step after the other."""
+    if pieces == 1:
+        yield bodies
+        return
+    which, start = turning_bodies(bodies), bodies.start
+    turned, way = bodies.start.unit_wxyz.copy(), bodies.end.position - bodies.start.position
+    for k in range(1, pieces):
+        turned[which] = between(bodies.start.unit_wxyz[which], bodies.end.unit_wxyz[which], k / pieces)
+        end = Poses(bodies.start.position + k / pieces * way, turned, start.valid)
+        yield bodies.moved(start, end)
+        start = end
+    yield bodies.moved(start, bodies.end)
 
 
 def turns_of(bodies: Bodies) -> tuple[Array, Array]:

@@ -22,8 +22,8 @@ class Walkers(Reference):
         names = ("query", "feature", "body", "face", "number", "normal", "gap", "point", "body_displacement")
         rows: dict[str, list[Any]] = {name: [] for name in names}
         for i in range(len(casts)):
-            ball = casts.start[i], casts.radius[i], casts.quat[i]
-            for plane in planes_near(world.bodies, *ball, two_sided, reach, since):
+            near = planes_near(world.bodies, casts, i, casts.start[i], two_sided, reach, since, world.rules)
+            for plane in near:
                 rows["query"].append(i)
                 for name in names[1:]:
                     rows[name].append(getattr(plane, name))
@@ -59,7 +59,7 @@ class Walkers(Reference):
         found |= {name: np.zeros(n, np.int32) for name in ("status", "ground", "casts")}
         common = Rules.of(rules)
         for i in range(n):
-            row = step(world.bodies, casts, i, velocity[i], fall[i], common)
+            row = step(world.bodies, casts, i, velocity[i], fall[i], common, world.rules)
             for name, value in row.items():
                 found[name][i] = value
         return found

@@ -13,10 +13,12 @@ __all__ = ["Reference"]
 
 
 class World(NamedTuple):
-    """Bodies; `exact`: those that turn are seen on their own motions, not along chords."""
+    """Bodies, and the rules of their scene; `exact`: those that turn are seen on their own motions, not along
+    chords."""
 
     bodies: object
     exact: bool = False
+    rules: object = None
 
 
 class Reference:
@@ -28,9 +30,13 @@ class Reference:
         """Backend, device and precision, as ``info`` tells them."""
         return {"backend": "reference", "device": "NumPy", "precision": "double", "timings": {}}
 
-    def world(self, bodies, resident=None, exact=False):
+    def world(self, bodies, resident=None, exact=False, rules=None, slack=None):
         """The world of some bodies."""
-        return World(bodies, exact)
+        return World(bodies, exact, rules)
+
+    def part(self, world, bodies):
+        """The same world with other poses."""
+        return world._replace(bodies=bodies)
 
     def first(self, world, casts, two_sided, buffer, any_hit):
         """As `Sweep.first`; any touch is the first one."""
@@ -41,11 +47,11 @@ class Reference:
             "sphere": np.full(n, -1, np.int32), "time": np.ones(n), "point": np.zeros((n, 3)),
             "normal": np.zeros((n, 3)),
         }  # fmt: skip
-        rows = first_touches(world.bodies, casts, two_sided, buffer, world.exact)
+        rows = first_touches(world.bodies, casts, two_sided, buffer, world.exact, world.rules)
         for name in found:
             found[name][rows["query"]] = rows[name]
         return found
 
     def all(self, world, casts, two_sided, buffer):
         """As `Sweep.all`."""
-        return all_touches(world.bodies, casts, two_sided, buffer, world.exact)
+        return all_touches(world.bodies, casts, two_sided, buffer, world.exact, world.rules)

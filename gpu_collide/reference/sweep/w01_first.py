@@ -9,9 +9,9 @@ from gpu_collide.reference.sweep.w02_all import touches
 __all__ = ["first_touches"]
 
 
-def first_touches(bodies, casts, two_sided, buffer, exact=False):
+def first_touches(bodies, casts, two_sided, buffer, exact=False, rules=None):
     """Rows of the least touch of each query by time, feature, body, number and sphere."""
-    rows = touches(bodies, casts, two_sided, buffer, exact)
+    rows = touches(bodies, casts, two_sided, buffer, exact, rules)
     keys = [rows[name] for name in ("query", "touch", "feature", "body", "number", "sphere")]
     order = np.lexsort(keys[::-1])
     query = rows["query"][order]

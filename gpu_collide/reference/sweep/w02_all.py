@@ -8,6 +8,7 @@ import numpy as np
 
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, turning
 from gpu_collide.bodies.quaternion import conjugate, dot, multiply, rotate
+from gpu_collide.reference.sweep._meets import meets
 from gpu_collide.reference.sweep._rest import over_side, rests_on_edge, rests_on_face
 from gpu_collide.reference.sweep._touch import ROUNDING, edge_times, face_times, vertex_times
 from gpu_collide.reference.sweep._turning import SeenTurning
@@ -22,18 +23,18 @@ FIELDS = {
 }  # fmt: skip
 
 
-def all_touches(bodies, casts, two_sided, buffer, exact=False):
+def all_touches(bodies, casts, two_sided, buffer, exact=False, rules=None):
     """Rows of all touches, ordered by query, time of touch, feature, body, number and sphere."""
-    rows = touches(bodies, casts, two_sided, buffer, exact)
+    rows = touches(bodies, casts, two_sided, buffer, exact, rules)
     keys = [rows[name] for name in ("query", "touch", "feature", "body", "number", "sphere")]
     order = np.lexsort(keys[::-1])
     return {name: array[order] for name, array in rows.items() if name != "touch"}
 
 
 @np.errstate(over="ignore", divide="ignore", invalid="ignore")  # of lengths without digits and of no ways
-def touches(bodies, casts, two_sided, buffer, exact=False):
+def touches(bodies, casts, two_sided, buffer, exact=False, rules=None):
     """Rows of all touches, in no order; ``touch`` is the time without the buffer. `exact`: bodies that turn
-    are seen on their own motions."""
+    are seen on their own motions; `rules`: of the bodies, if they have any."""
     found = {name: [np.zeros((0, 3) if name in ("point", "normal") else 0, t)] for name, t in FIELDS.items()}
     valid = bodies.start.valid & bodies.end.valid
     turns = turning(bodies) & exact
@@ -43,7 +44,8 @@ def touches(bodies, casts, two_sided, buffer, exact=False):
         for body in np.flatnonzero(valid):
             mesh = bodies.meshes[bodies.shape[body]]
             most = max(1, AT_ONCE // (mesh.n_vertices + mesh.n_faces))
-            for some in (slice(k, k + most) for k in range(0, len(which), most)):
+            there = np.flatnonzero(meets(casts, rules, body)[which])
+            for some in (there[k : k + most] for k in range(0, len(there), most)):
                 query, turned = which[some], None if quat is None else quat[some]
                 given = bodies, body, start[some], casts.path[query], radius[some]
                 seen = (

@@ -8,6 +8,7 @@ import numpy as np
 
 from gpu_collide.bodies.casts import turning
 from gpu_collide.bodies.quaternion import between, conjugate, cross, rotate, turn_vector
+from gpu_collide.reference.sweep._meets import meets
 
 __all__ = ["Plane", "planes_near"]
 
@@ -28,12 +29,16 @@ class Plane(NamedTuple):
     body_displacement: np.ndarray
 
 
-def planes_near(bodies, centre, radii, quat, two_sided, reach, since):
-    """Planes of all bodies, in any order; the bodies at the moment `since`."""
+def planes_near(bodies, casts, i, centre, two_sided, reach, since, rules):
+    """Planes of all bodies that ellipsoid i of some meets, in any order, with its centre there; the bodies at
+    the moment `since`."""
+    radii, quat = casts.radius[i], casts.quat[i]
     found = []
     turns = turning(bodies)
     valid = bodies.start.valid & bodies.end.valid
     for body in np.flatnonzero(valid):
+        if not meets(casts, rules, body)[i]:
+            continue
         mesh = bodies.meshes[bodies.shape[body]]
         way = bodies.end.position[body] - bodies.start.position[body]
         place = bodies.start.position[body] + since * way

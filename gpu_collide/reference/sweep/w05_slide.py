@@ -60,8 +60,8 @@ class Walker:
 class Step:
     """The step of character i."""
 
-    def __init__(self, bodies, casts, i, rules):
-        self.bodies, self.rules, self.i = bodies, rules, i
+    def __init__(self, bodies, casts, i, rules, meeting):
+        self.bodies, self.rules, self.i, self.meeting = bodies, rules, i, meeting
         self.one = casts.take(slice(i, i + 1))
 
     def world(self, walker):
@@ -83,7 +83,7 @@ class Step:
         body, whether one of the faces at the place is ground, and the place."""
         cast = replace(self.one, start=walker.place[None], path=way[None])
         world = self.world(walker)
-        found = first_touches(world, cast, self.rules.two_sided, self.rules.skin)
+        found = first_touches(world, cast, self.rules.two_sided, self.rules.skin, rules=self.meeting)
         walker.casts += 1
         time = found["time"][0] if len(found["time"]) else 1.0
         walker.place = walker.place + time * way
@@ -129,8 +129,8 @@ class Step:
 
     def gather(self, walker, hit):
         """Planes, (normal, body), that with which it met first."""
-        ball = walker.place, self.one.radius[0], self.one.quat[0]
-        near = planes_near(self.bodies, *ball, self.rules.two_sided, 2.0 * self.rules.skin, walker.since)
+        how = self.rules.two_sided, 2.0 * self.rules.skin, walker.since, self.meeting
+        near = planes_near(self.bodies, self.one, 0, walker.place, *how)
         near.sort(key=lambda p: (p.gap, p.feature, p.body, p.number))
         return [(*hit[:2], hit[4], hit[3])] + [
             (p.normal, p.body, p.body_displacement, p.point) for p in near[:MOST_NEAR]
@@ -215,12 +215,13 @@ class Step:
         return hit[2] and (hit[3] - low) @ self.rules.up + foot <= self.rules.step
 
 
-def step(bodies, casts, i, velocity, fall, rules):
-    """What became of character i, by the names of `gpu_collide.sweep.Slides`."""
+def step(bodies, casts, i, velocity, fall, rules, meeting=None):
+    """What became of character i, by the names of `gpu_collide.sweep.Slides`. `meeting`: rules of the bodies,
+    if they have any."""
     here, way = casts.start[i], casts.path[i]
     if rules.skin < 0:  # a share of the least radius
         rules = replace(rules, skin=-rules.skin * casts.radius[i].min())
-    it = Step(bodies, casts, i, rules)
+    it = Step(bodies, casts, i, rules, meeting)
     walker = Walker(here, velocity)
     it.run(walker, way, True)
     if walker.barred and rules.step > 0:
