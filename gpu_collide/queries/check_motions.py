@@ -194,7 +194,8 @@ def prove(
         refine(problem, whole, found, deepest)
     if places:
         problem.places(found)
-    return MotionChecks(**vars(found), info={"max_pieces": 1 << deepest, "margin": problem.margin})
+    info = {**engine.about(), "max_pieces": 1 << deepest, "margin": margin}
+    return MotionChecks(**vars(found), info=info)
 
 
 def _links(meshes: Any, shape: Any) -> Bodies:

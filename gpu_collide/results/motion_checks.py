@@ -56,7 +56,7 @@ class MotionChecks(Result):
     pieces : (n,) int64
         How many pieces of the motion were looked at.
     info : dict
-        What was asked.
+        Backend, device, precision, and what was asked.
     """
 
     _format: ClassVar[FileFormat] = FileFormat(

@@ -132,30 +132,31 @@ def _crude(chain: Chain, rates: Rates) -> tuple[Array, Array, Array]:
     """(k, n) each: the most that points of a link move on the piece, that the second derivative of a link's
     twist is where such points are, and that a link turns. By lengths and rates alone, whatever the pose."""
     d, e, f = rates.speed, rates.change, rates.third
-    joints, links = chain.distances(rates.travel)
-    turns = ~chain.prismatic
-    before, moves = chain.before, chain.moves
-    # the speed of a later origin, or of points, for each unit of a joint's rate
-    arms = np.where(turns[:, None], joints, before)
-    levers = np.where(turns[:, None], links, moves)
-    dr, er = d * turns, e * turns
-    theta = dr @ before  # of what carries the joint: its rate of turn, at most
-    pi = (d[:, None] @ arms)[:, 0]
-    bent = er @ before + (dr * theta) @ before + theta**2  # second derivative of an axis
-    # the second derivative of a joint's origin: each joint before it, with those from it on
+    turns, before, moves = ~chain.prismatic, chain.before, chain.moves
     onward = before + np.eye(len(before))
-    rest = onward @ (d[:, :, None] * arms)
-    later = rest * before * turns[:, None] + 2 * theta[:, :, None] * np.where(turns[:, None], joints, 0.0)
-    later = later + np.where(turns, 0.0, theta)[:, :, None] * before
-    alpha = (e[:, None] @ arms)[:, 0] + (d[:, None] @ later)[:, 0]
-    speed = (d[:, None] @ levers)[:, 0]
-    far = levers + 0.5 * speed[:, None] * np.where(turns[:, None], moves, 0.0)
-    second = f[..., None] * far
-    own = np.where(turns, pi, 0.0)
-    second = second + 2 * e[..., None] * (theta[..., None] * far + own[..., None] * moves)
-    more = np.where(turns, 2 * theta * pi + alpha, 0.0)
-    second = second + d[..., None] * (bent[..., None] * far + more[..., None] * moves)
-    return speed, second.sum(axis=1), dr @ moves
+    lengths, reaches = (part * turns[:, None] for part in chain.distances(rates.travel))
+    slides = chain.prismatic[:, None]
+    # the speed of a later origin, or of points of a link, for each unit of a joint's rate
+    arms, levers = lengths + before * slides, reaches + moves * slides
+    theta = (d * turns) @ before  # of what carries the joint: how fast it turns, at most
+    pi = _through(d, arms)  # how fast its origin moves
+    bent = (e * turns + d * turns * theta) @ before + theta**2  # second derivative of its axis
+    # second derivative of its origin: of each joint before it the change of rate, of axis, and of arm
+    alpha = (
+        _through(e + d * ((d * turns) @ onward), arms)
+        + 2 * _through(d * theta, lengths)
+        + (d * theta * chain.prismatic) @ before
+    )
+    speed = _through(d, levers)
+    by_arm = f + 2 * e * theta + d * bent
+    by_origin = 2 * e * pi + d * (2 * theta * pi + alpha)
+    second = _through(by_arm, levers) + 0.5 * speed * ((by_arm * turns) @ moves) + (by_origin * turns) @ moves
+    return speed, second, (d * turns) @ moves
+
+
+def _through(rows: Array, lengths: Array) -> Array:
+    """Products of rows (k, j) with matrices (k, j, n) or (1, j, n)."""
+    return rows @ lengths[0] if len(lengths) == 1 else (rows[:, None] @ lengths)[:, 0]
 
 
 def _length(vectors: Array) -> Array:

@@ -13,6 +13,7 @@ from gpu_collide.bodies.poses import Poses, as_poses
 from gpu_collide.bodies.quaternion import multiply, rotate
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.check_motions import prove
+from gpu_collide.recordings.recording import Recording
 from gpu_collide.robots.chain import Chain, Frames
 from gpu_collide.robots.curves import Curves
 from gpu_collide.robots.deviation import deviations
@@ -161,6 +162,43 @@ class Robot:
             Shape (n, links), in the world, in the order of `link_names`.
         """
         return _poses(self._links.links(self._links.joints(self._values(self._free(q, "q")))))
+
+    def recording(
+        self, q: ArrayLike, times: ArrayLike | None = None, *, static: Bodies | Mesh | None = None
+    ) -> Recording:
+        """The robot's shapes along configurations, as a recording: for `gpu_collide.view.page`, and for all
+        contacts between shapes that move from one pose to the next on screws.
+
+        Parameters
+        ----------
+        q : (n, j) array_like of float
+            Joint values of each frame.
+        times : (n,) array_like of float, optional
+            Default: 0, 1, 2, ...
+        static : Bodies or Mesh, optional
+            What stands still.
+
+        Returns
+        -------
+        Recording
+            A body for each shape, called as its link, or ``link/0``, ``link/1``, ... if it has several.
+        """
+        frames = self._chain.links(self._chain.joints(self._values(self._free(q, "q"))))
+        many = np.bincount(self._owner, minlength=len(self.link_names))
+        first = np.searchsorted(self._owner, self._owner)  # shapes of a link are together
+        names = [
+            self.link_names[link] + (f"/{k - first[k]}" if many[link] > 1 else "")
+            for k, link in enumerate(self._owner)
+        ]
+        arrays = {
+            "time": np.arange(float(len(frames.position))) if times is None else times,
+            "position": frames.position,
+            "quat_wxyz": frames.quat,
+            "id": np.array(names),
+        }
+        return Recording.from_arrays(
+            arrays, meshes=self._bodies.meshes, shape=self._bodies.shape, static=static
+        )
 
     def edges(
         self,
@@ -316,7 +354,7 @@ def _shapes(
     """Of each shape its link; all as bodies that are nowhere; and the frame of each in that of its link."""
     owner, frames, which = [], [], []
     meshes: dict[int, Mesh] = {}
-    for link, given in shapes.items():
+    for link, given in shapes.items():  # so that a link's shapes are together, and links in their order
         single = isinstance(given, Mesh) or (
             isinstance(given, tuple) and given and isinstance(given[0], Mesh)
         )

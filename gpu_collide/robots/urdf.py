@@ -16,6 +16,7 @@ from gpu_collide.robots.joints import Joint
 from gpu_collide.robots.primitives import around_cylinder, around_sphere
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from gpu_collide._types import StrPath
@@ -37,9 +38,12 @@ def read_urdf(path: StrPath) -> tuple[list[Joint], dict[str, list[tuple[Mesh, An
     except Exception as error:  # whatever the parser trips over
         raise ValueError(f"path: cannot read a robot from {path!r}: {error}") from error
     joints = [_joint(joint) for joint in urdf.robot.joints]
-    where = urdf._filename_handler  # which finds package:// and relative names beside the file
+
+    def found(name: str) -> str:  # package:// and relative names beside the file
+        return str(yourdfpy.filename_handler_magic(name, dir=os.path.dirname(path)))
+
     shapes = {
-        link.name: [_shape(one, f"link {link.name!r}", where) for one in link.collisions]
+        link.name: [_shape(one, f"link {link.name!r}", found) for one in link.collisions]
         for link in urdf.robot.links
     }
     return joints, shapes
@@ -83,7 +87,7 @@ def _number(value: Any, default: float) -> float:
     return default if value is None else float(value)
 
 
-def _shape(collision: Any, name: str, where: Any) -> tuple[Mesh, Any]:
+def _shape(collision: Any, name: str, found: Callable[[str], str]) -> tuple[Mesh, Any]:
     """The shape of a collision element, and where it is in the frame of its link."""
     shape = collision.geometry
     if shape is None:
@@ -95,7 +99,7 @@ def _shape(collision: Any, name: str, where: Any) -> tuple[Mesh, Any]:
     elif shape.sphere is not None:
         mesh = around_sphere(shape.sphere.radius)
     elif shape.mesh is not None:
-        mesh = _scaled(load_mesh(where(shape.mesh.filename)), shape.mesh.scale, name)
+        mesh = _scaled(load_mesh(found(shape.mesh.filename)), shape.mesh.scale, name)
     else:
         raise ValueError(f"{name}: expected a box, cylinder, sphere or mesh, got none of them")
     return mesh, collision.origin

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
+from tests.acceptance.motion_proofs import as_robot as like
 from tests.oracle.arm_of_boxes import Arm, overlaps
 
 
@@ -32,17 +33,6 @@ def planar(joints, width=0.0625, **more):
         for k in range(joints)
     ]
     return gc.Robot(made, {"base": [], **{f"l{k}": bar for k in range(joints)}}, **more)
-
-
-def like(arm):
-    """The oracle's arm as a robot."""
-    link = (gc.shapes.box(2 * arm.halves()), moved(z=arm.length / 2))
-    made = [
-        gc.Joint(f"j{k}", "revolute", f"l{k - 1}" if k else "base", f"l{k}",
-                 moved(z=arm.length if k else 0.0), [0, 1, 0] if k % 2 else [0, 0, 1])
-        for k in range(arm.links)
-    ]  # fmt: skip
-    return gc.Robot(made, {"base": [], **{f"l{k}": link for k in range(arm.links)}})
 
 
 def sliding(axis=(1.0, 0, 0)):
@@ -106,7 +96,7 @@ def test_a_rod_that_poses_miss():
     ).all()
     found = like(arm).edges(arm.q0, arm.q1, boxes([rod], size), max_pieces=4096)
     assert names(found) == ["HIT"] and abs(found.time[0] - moment) < 5e-3
-    assert like(arm).link_names[found.link[0]] == "l1"
+    assert like(arm).link_names[found.link[0]] == "link 1"
 
 
 def test_random_arms_against_poses(backend):
@@ -131,7 +121,7 @@ def test_random_arms_against_poses(backend):
                 assert (gap[free] > 0).all()
     met = np.flatnonzero(np.isfinite(found.time))
     middle, axes = arm.at(met, found.time[met])
-    at = np.arange(len(met)), found.link[met] - 1  # number 0 is the base
+    at = np.arange(len(met)), found.link[met]  # the base has no shape and is named last
     gap = overlaps(middle[at], axes[at], arm.halves(), places[found.other[met]], still[: len(met)], half)
     assert (gap < 1e-11).all()
 
