@@ -258,7 +258,7 @@ class Answers:
         self.link = np.full(n, -1, np.int32)
         self.other = np.full(n, -1, np.int32)
         self.other_is_link = np.zeros(n, bool)
-        self.point = np.full((n, 3), np.nan)
+        self.point = np.zeros((n, 3))
         self.pieces = np.zeros(n, np.int64)
 
     def refuse(self, motion: Array) -> None:

@@ -51,7 +51,7 @@ class MotionChecks(Result):
         `other` is a link.
     point : (n, 3) float64
         With ``places``, of HIT and INITIAL_OVERLAP the place in the world at `time`: the middle between the
-        nearest points of both bodies, or, where they overlap, the deepest. NaN: none, not asked for, or an
+        nearest points of both bodies, or, where they overlap, the deepest. Zero: none, not asked for, or an
         overlap of which no depth is known.
     pieces : (n,) int64
         How many pieces of the motion were looked at.
