@@ -34,6 +34,8 @@ from gpu_collide.results.encounters import Encounters
 from gpu_collide.results.motion_checks import MotionChecks
 from gpu_collide.results.report import FilterReport
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
+from gpu_collide.robots.joints import Joint
+from gpu_collide.robots.robot import Robot
 
 if TYPE_CHECKING:
     from typing import Any
@@ -41,11 +43,11 @@ if TYPE_CHECKING:
     from gpu_collide import batch
 
 __all__ = [
-    "Bodies", "BroadPhase", "Clearance", "Contacts", "Encounters", "FilterReport", "Kind", "Mesh",
-    "MotionChecks", "Poses", "Recording", "Scene", "Status", "TrajectoryContacts", "Tuning", "baselines",
-    "batch", "check_motions", "chord_error", "clearance", "collide", "collide_trajectories", "devices",
-    "find_pairs", "load_mesh", "load_recording", "motion_difference", "pluecker", "screw_motion", "shapes",
-    "sweep", "view",
+    "Bodies", "BroadPhase", "Clearance", "Contacts", "Encounters", "FilterReport", "Joint", "Kind", "Mesh",
+    "MotionChecks", "Poses", "Recording", "Robot", "Scene", "Status", "TrajectoryContacts", "Tuning",
+    "baselines", "batch", "check_motions", "chord_error", "clearance", "collide", "collide_trajectories",
+    "devices", "find_pairs", "load_mesh", "load_recording", "motion_difference", "pluecker", "screw_motion",
+    "shapes", "sweep", "view",
 ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import importlib
 #: In the order of ``python -m bench all``.
 NAMES = (
     "cubes", "cars", "tori", "fcl", "sampled", "filters", "worlds", "rows", "race", "primitives", "moves",
-    "batches", "sweeps", "slides", "dense", "calls", "motions", "casts", "clearance", "counted",
+    "batches", "sweeps", "slides", "dense", "calls", "motions", "casts", "clearance", "arms", "counted",
 )  # fmt: skip
 
 

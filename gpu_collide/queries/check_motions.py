@@ -11,6 +11,7 @@ from gpu_collide._options import Options
 from gpu_collide._validate import (
     as_float_array,
     as_int_array,
+    check_bool,
     check_callable,
     check_finite,
     check_pairs,
@@ -24,7 +25,14 @@ from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.rules import still_bodies
 from gpu_collide.queries.clearance import PROGRAMS
 from gpu_collide.queries.engine import engine_on
-from gpu_collide.queries.motion_pieces import Answers, Pieces, Problem, refine
+from gpu_collide.queries.motion_pieces import (
+    Answers,
+    Pieces,
+    Problem,
+    bound_by_acceleration,
+    bound_by_function,
+    refine,
+)
 from gpu_collide.results.motion_checks import MotionChecks
 
 if TYPE_CHECKING:
@@ -33,9 +41,9 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array, ArrayLike, BackendName, StrPath
     from gpu_collide.geometry.mesh.mesh import Mesh
-    from gpu_collide.queries.motion_pieces import Deviation, PosesAt
+    from gpu_collide.queries.motion_pieces import Bound, Deviation, PosesAt
 
-__all__ = ["check_motions"]
+__all__ = ["check_motions", "prove"]
 
 #: So many poses of links are looked at in a call.
 BLOCK = 1 << 16
@@ -54,6 +62,7 @@ def check_motions(
     link_pairs: ArrayLike | None = None,
     margin: float = 0.0,
     max_pieces: int = 256,
+    places: bool = False,
     backend: BackendName = "auto",
     max_bytes: int | None = None,
 ) -> MotionChecks:
@@ -89,6 +98,8 @@ def check_motions(
     max_pieces : int, optional
         No piece is shorter than one over this (rounded up to a power of two) of the motion. A motion that is
         neither proved free nor found to collide by then is UNRESOLVED.
+    places : bool, optional
+        Tell `MotionChecks.point`, where bodies collide; it takes a query of depth for each motion that does.
     backend, max_bytes
         As in `clearance`.
 
@@ -131,32 +142,7 @@ def check_motions(
     >>> [gc.Status(s).name for s in found.status]
     ['MISS', 'HIT']
     """
-    problem, n_motions, deepest = _checked(
-        meshes, shape, poses_at, n_motions, deviation, max_acceleration, obstacles, link_pairs, margin,
-        max_pieces, backend, max_bytes,
-    )  # fmt: skip
-    found = Answers(n_motions)
-    step = max(1, BLOCK // len(problem.shape))
-    for begin in range(0, n_motions, step):
-        some = np.arange(begin, min(begin + step, n_motions))
-        zeros, ones = np.zeros(len(some)), np.ones(len(some))
-        whole = Pieces(some, zeros, ones, problem.poses(some, zeros), problem.poses(some, ones))
-        refine(problem, whole, found, deepest)
-    return MotionChecks(**vars(found), info={"max_pieces": 1 << deepest, "margin": problem.margin})
-
-
-def _checked(
-    meshes: Any, shape: Any, poses_at: Any, n_motions: Any, deviation: Any, max_acceleration: Any,
-    obstacles: Any, link_pairs: Any, margin: Any, max_pieces: Any, backend: Any, max_bytes: Any,
-) -> tuple[Problem, int, int]:  # fmt: skip
-    """The problem, the number of motions, and how often a motion may be halved."""
-    options = Options.checked(motion="body", backend=backend, max_bytes=max_bytes)
     n_motions = _from_zero(n_motions, "n_motions", int)
-    deepest = int(check_positive(max_pieces, "max_pieces", integer=True) - 1).bit_length()
-    n = 1 if shape is None else len(as_int_array(shape, "shape", shape=(None,)))
-    links = Bodies(meshes, shape, *[Poses.identity(n)] * 2)
-    if n == 0:
-        raise ValueError("shape: expected at least one link, got none")
     for name, value in (("poses_at", poses_at), ("deviation", deviation)):
         check_callable(value, name)
     if (deviation is None) == (max_acceleration is None):
@@ -164,7 +150,25 @@ def _checked(
             "deviation: expected either this or max_acceleration; they bound how far links are from the "
             "screws between their poses, and without a bound nothing is proved"
         )
-    acceleration = None if max_acceleration is None else _accelerations(max_acceleration, (n_motions, n))
+    links = _links(meshes, shape)
+    if deviation is not None:
+        bound = bound_by_function(deviation, len(links))
+    else:
+        bound = bound_by_acceleration(_accelerations(max_acceleration, (n_motions, len(links))), links)
+    return prove(
+        links, poses_at, n_motions, bound, obstacles, link_pairs, margin=margin, max_pieces=max_pieces,
+        places=places, backend=backend, max_bytes=max_bytes,
+    )  # fmt: skip
+
+
+def prove(
+    links: Bodies, poses_at: PosesAt, n_motions: int, bound: Bound, obstacles: Any, link_pairs: Any, *,
+    margin: Any, max_pieces: Any, places: Any, backend: Any, max_bytes: Any,
+) -> MotionChecks:  # fmt: skip
+    """`check_motions` with a bound of pieces; of `links` only the shapes count."""
+    options = Options.checked(motion="body", backend=backend, max_bytes=max_bytes)
+    places = check_bool(places, "places")
+    deepest = int(check_positive(max_pieces, "max_pieces", integer=True) - 1).bit_length()
     if obstacles is None and link_pairs is None:
         raise TypeError("obstacles: expected Bodies, or link_pairs, got neither: there is nothing to hit")
     if obstacles is not None:
@@ -176,13 +180,30 @@ def _checked(
                 "obstacles: expected bodies that stand still, with poses that are valid, got "
                 f"{how_many(len(wrong), 'other')}, first: {first_few(wrong)}; what moves can be a link"
             )
+    n = len(links)
     pairs = np.zeros((0, 2), np.int32) if link_pairs is None else check_pairs(link_pairs, n, "link_pairs")
-    margin = _from_zero(margin, "margin", float)
     engine = engine_on(get_backend(options.backend, options.precision, PROGRAMS), options)
-    problem = Problem(
-        links.meshes, links.shape, poses_at, deviation, acceleration, obstacles, pairs, margin, engine
-    )
-    return problem, n_motions, deepest
+    margin = _from_zero(margin, "margin", float)
+    problem = Problem(links.meshes, links.shape, poses_at, bound, obstacles, pairs, margin, engine)
+    found = Answers(n_motions)
+    step = max(1, BLOCK // n)
+    for begin in range(0, n_motions, step):
+        some = np.arange(begin, min(begin + step, n_motions))
+        zeros, ones = np.zeros(len(some)), np.ones(len(some))
+        whole = Pieces(some, zeros, ones, problem.poses(some, zeros), problem.poses(some, ones))
+        refine(problem, whole, found, deepest)
+    if places:
+        problem.places(found)
+    info = {**engine.about(), "max_pieces": 1 << deepest, "margin": margin}
+    return MotionChecks(**vars(found), info=info)
+
+
+def _links(meshes: Any, shape: Any) -> Bodies:
+    n = 1 if shape is None else len(as_int_array(shape, "shape", shape=(None,)))
+    links = Bodies(meshes, shape, *[Poses.identity(n)] * 2)
+    if n == 0:
+        raise ValueError("shape: expected at least one link, got none")
+    return links
 
 
 def _from_zero(value: Any, name: str, kind: type) -> Any:

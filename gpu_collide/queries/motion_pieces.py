@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
     PosesAt = Callable[[Array, Array], Poses]
     Deviation = Callable[[Array, Array, Array], ArrayLike]
+    Bound = Callable[["Pieces"], Array]
 
-__all__ = ["Answers", "Pieces", "Problem", "refine"]
+__all__ = ["Answers", "Pieces", "Problem", "bound_by_acceleration", "bound_by_function", "refine"]
 
 LINKS, OBSTACLES = 1, 2  # groups of bodies
 #: Least distances are found to this share of the smallest link; to a quarter of it on each next level.
@@ -83,23 +84,19 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """What stays the same while pieces are halved; see `check_motions`."""
+    """What stays the same while pieces are halved; see `check_motions`.
+
+    `bound` tells of pieces how far points of the links may be from the screws between both poses, (k, links).
+    """
 
     meshes: tuple[Mesh, ...]
     shape: Array
     poses_at: PosesAt
-    deviation: Deviation | None
-    acceleration: Array | None
+    bound: Bound
     obstacles: Bodies | None
     link_pairs: Array
     margin: float
     engine: Any
-
-    @property
-    def reach(self) -> Array:
-        """(links,): how far points of a link are from its origin, at most."""
-        far = [float((mesh.vertices**2).sum(axis=1).max(initial=0.0)) for mesh in self.meshes]
-        return np.sqrt(far)[self.shape]
 
     @property
     def radius(self) -> Array:
@@ -117,26 +114,6 @@ class Problem:
                 "called with arrays of motion numbers and of times, an entry for each"
             )
         return got
-
-    def deviations(self, pieces: Pieces) -> Array:
-        """(k, links): how far points of a link may be from the screw between both poses."""
-        if self.deviation is None:
-            assert self.acceleration is not None
-            step = (pieces.end - pieces.begin)[:, None]
-            true = self.acceleration[pieces.motion] * step * step
-            return (true + _screw_acceleration(pieces, self.reach)) / 8 * (1 + ROUNDING)
-        wanted = (len(pieces.motion), len(self.shape))
-        given = as_float_array(self.deviation(pieces.motion, pieces.begin, pieces.end), "deviation")
-        if given.shape not in (wanted, wanted[:1]):
-            raise ValueError(
-                f"deviation: expected to return lengths of shape (times, links) = {wanted} or (times,), got "
-                f"shape {given.shape}"
-            )
-        if not (given >= 0).all():
-            raise ValueError(
-                f"deviation: expected to return lengths from 0 up, got {given[~(given >= 0)][0]}"
-            )
-        return np.broadcast_to(given if given.shape == wanted else given[:, None], wanted)
 
     def not_proved(self, pieces: Pieces, off: Array, level: int) -> Rows:
         """Pairs whose distance is not proved to exceed the deviations `off`, (k, links), and the margin."""
@@ -174,20 +151,37 @@ class Problem:
     def _bodies(self, first: Poses, last: Poses) -> Bodies:
         return Bodies(self.meshes, np.tile(self.shape, len(first)), first.flat(), last.flat())
 
-    def collide(self, poses: Poses, rows: Rows) -> Array:
-        """(r,) bool: are both bodies within the margin at the poses, (k, links), of their piece?"""
+    def _at(self, poses: Poses, rows: Rows) -> tuple[Bodies, Array]:
+        """Bodies at the poses, (k, links), of their piece, and the pairs of the rows."""
         n, bodies = len(self.shape), self._bodies(poses, poses)
         other = rows.piece * n + rows.other
         if self.obstacles is not None:
             other = np.where(rows.with_link, other, len(bodies) + rows.other)
             bodies = Bodies.concatenate([bodies, self.obstacles])
-        pairs = np.stack([rows.piece * n + rows.link, other], axis=1).astype(np.int32)
+        return bodies, np.stack([rows.piece * n + rows.link, other], axis=1).astype(np.int32)
+
+    def collide(self, poses: Poses, rows: Rows) -> Array:
+        """(r,) bool: are both bodies within the margin at the poses, (k, links), of their piece?"""
         # what touches at the margin is told as well
         beyond = self.margin * (1 + TOLERANCE) + TOLERANCE * self.radius.min()
         asked = Asked(FINEST, beyond, np.zeros(1), enough=self.margin)
-        fields, _ = self.engine.clearance(bodies, pairs, asked)
+        fields, _ = self.engine.clearance(*self._at(poses, rows), asked)
         met = (fields["status"] == Status.HIT) | (fields["status"] == Status.INITIAL_OVERLAP)
         return met | (fields["distance"] <= self.margin)
+
+    def places(self, found: Answers) -> None:
+        """Where what collides is nearest, or deepest, at the pose told: between the points of both bodies."""
+        motion = np.flatnonzero(np.isfinite(found.time))
+        if not len(motion):
+            return
+        rows = Rows(
+            np.arange(len(motion)), found.link[motion], found.other[motion], found.other_is_link[motion]
+        )
+        asked = Asked(TOLERANCE, np.inf, np.zeros(1))
+        fields, _ = self.engine.clearance(*self._at(self.poses(motion, found.time[motion]), rows), asked)
+        told = fields["normal"].any(axis=1)
+        middle = 0.5 * (fields["point_a"] + fields["point_b"])
+        found.point[motion[told]] = middle[told]
 
     def halves(self, pieces: Pieces) -> Pieces:
         """Both halves of each piece, one after the other."""
@@ -206,6 +200,39 @@ class Problem:
 def _rows(link: Array, other: Array, links: bool, n: int) -> Rows:
     """Rows of bodies that are links, n a piece, and others."""
     return Rows(link // n, link % n, other, np.full(len(link), links))
+
+
+def bound_by_acceleration(acceleration: Array, links: Bodies) -> Bound:
+    """By how much points of the links are accelerated, (motions, links), and points on the screw."""
+    far = np.array([float((mesh.vertices**2).sum(axis=1).max(initial=0.0)) for mesh in links.meshes])
+    reach = np.sqrt(far)[links.shape]  # of a link's points from its origin
+
+    def bound(pieces: Pieces) -> Array:
+        step = (pieces.end - pieces.begin)[:, None]
+        true = acceleration[pieces.motion] * step * step
+        return np.asarray((true + _screw_acceleration(pieces, reach)) / 8 * (1 + ROUNDING))
+
+    return bound
+
+
+def bound_by_function(deviation: Deviation, links: int) -> Bound:
+    """By a function of the caller."""
+
+    def bound(pieces: Pieces) -> Array:
+        wanted = (len(pieces.motion), links)
+        given = as_float_array(deviation(pieces.motion, pieces.begin, pieces.end), "deviation")
+        if given.shape not in (wanted, wanted[:1]):
+            raise ValueError(
+                f"deviation: expected to return lengths of shape (times, links) = {wanted} or (times,), got "
+                f"shape {given.shape}"
+            )
+        if not (given >= 0).all():
+            raise ValueError(
+                f"deviation: expected to return lengths from 0 up, got {given[~(given >= 0)][0]}"
+            )
+        return np.broadcast_to(given if given.shape == wanted else given[:, None], wanted)
+
+    return bound
 
 
 def _screw_acceleration(pieces: Pieces, reach: Array) -> Array:
@@ -231,6 +258,7 @@ class Answers:
         self.link = np.full(n, -1, np.int32)
         self.other = np.full(n, -1, np.int32)
         self.other_is_link = np.zeros(n, bool)
+        self.point = np.zeros((n, 3))
         self.pieces = np.zeros(n, np.int64)
 
     def refuse(self, motion: Array) -> None:
@@ -259,7 +287,7 @@ def refine(problem: Problem, pieces: Pieces, found: Answers, deepest: int) -> No
     or is as short as it may be."""
     for level in range(deepest + 1):
         pieces = _with_poses(pieces, found)
-        off = problem.deviations(pieces)
+        off = problem.bound(pieces)
         coarse = (off > COARSE * problem.radius).any(axis=1) & (level < deepest)
         looked = np.flatnonzero(~coarse)
         rows = problem.not_proved(pieces.take(looked), off[looked], level)

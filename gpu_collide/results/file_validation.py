@@ -291,6 +291,7 @@ def motion_checks_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) ->
     yield from _rows("time", ~(a["time"] >= share), "times from free_fraction on, or inf")
     for name in ("link", "other"):
         yield from _rows(name, a[name] < -1, "numbers from 0 up, or -1 for none")
+    yield from _rows("point", ~np.isfinite(a["point"]), "finite numbers")
     yield from _rows("pieces", a["pieces"] < 0, "numbers from 0 up")
 
 

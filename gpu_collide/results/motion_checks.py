@@ -23,6 +23,7 @@ _ROWS: dict[str, Field] = {
     "link": (np.int32, ()),
     "other": (np.int32, ()),
     "other_is_link": (np.bool_, ()),
+    "point": (np.float64, (3,)),
     "pieces": (np.int64, ()),
 }
 
@@ -48,10 +49,14 @@ class MotionChecks(Result):
         The obstacle, or the other link, of that; -1: none.
     other_is_link : (n,) bool
         `other` is a link.
+    point : (n, 3) float64
+        With ``places``, of HIT and INITIAL_OVERLAP the place in the world at `time`: the middle between the
+        nearest points of both bodies, or, where they overlap, the deepest. Zero: none, not asked for, or an
+        overlap of which no depth is known.
     pieces : (n,) int64
         How many pieces of the motion were looked at.
     info : dict
-        What was asked.
+        Backend, device, precision, and what was asked.
     """
 
     _format: ClassVar[FileFormat] = FileFormat(
@@ -65,6 +70,7 @@ class MotionChecks(Result):
     link: NDArray[np.int32]
     other: NDArray[np.int32]
     other_is_link: NDArray[np.bool_]
+    point: NDArray[np.float64]
     pieces: NDArray[np.int64]
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 

@@ -310,6 +310,7 @@ _MOTION_CHECKS = (
     Column("link", "", "the link that collides, or for which the proof fails; -1: none"),
     Column("other", "", "the obstacle, or other link; -1: none"),
     Column("other_is_link", "", "`other` is a link"),
+    _vector("point", LENGTH, "where they collide, if asked for; zero: none"),
     Column("pieces", "", "pieces of the motion that were looked at"),
 )
 _HITS = (

@@ -1,4 +1,4 @@
-"""Proofs of `check_motions` against poses: ``python -m tests.acceptance.motion_proofs``.
+"""Proofs of `Robot.edges` and `check_motions` against poses: ``python -m tests.acceptance.motion_proofs``.
 
 Arms of boxes among boxes (tests/oracle/arm_of_boxes.py), straight edges in joint space; the judge looks at
 many poses of each edge by separating axes. Exit 1 if a pose collides before the end of what is proved free,
@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 import gpu_collide as gc
-from tests.oracle.arm_of_boxes import Arm, overlaps
+from tests.oracle.arm_of_boxes import AXES, Arm, overlaps
 
 JOINTS = 5
 
@@ -25,6 +25,9 @@ def main():
     parser.add_argument("--width", type=float, default=0.06, help="width of the links")
     parser.add_argument(
         "--half", type=float, nargs=3, default=(0.12, 0.12, 0.12), help="half the sides of an obstacle"
+    )
+    parser.add_argument(
+        "--by", choices=("robot", "acceleration"), default="robot", help="what bounds the arms"
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--backend", default="auto")
@@ -39,7 +42,7 @@ def main():
         arm = Arm(q0, q1, 0.3, given.width)
         places = rng.uniform([-0.8, -0.8, 0.1], [0.8, 0.8, 1.5], (6, 3))
         clock = time.process_time()
-        found = checked(arm, places, np.array(given.half), given.backend)
+        found = checked(arm, places, np.array(given.half), given.backend, given.by)
         seconds += time.process_time() - clock
         pieces += found.pieces.sum()
         told += np.bincount(found.status, minlength=5)
@@ -52,8 +55,11 @@ def main():
     return wrong > 0
 
 
-def checked(arm, places, half, backend):
+def checked(arm, places, half, backend, by):
     """What the library says."""
+    if by == "robot":
+        obstacles = gc.Bodies(gc.shapes.box(2 * half), None, *[gc.Poses.from_matrix(shifts(places))] * 2)
+        return as_robot(arm).edges(arm.q0, arm.q1, obstacles, self_collisions=False, backend=backend)
     at = gc.Poses.from_quat_wxyz(places, np.tile([1.0, 0, 0, 0], (len(places), 1)))
 
     def poses_at(motion, moment):
@@ -67,6 +73,25 @@ def checked(arm, places, half, backend):
         max_acceleration=arm.accelerations(), obstacles=gc.Bodies(gc.shapes.box(2 * half), None, at, at),
         backend=backend,
     )  # fmt: skip
+
+
+def shifts(places):
+    """(k, 4, 4): matrices that move to places (k, 3)."""
+    matrix = np.tile(np.eye(4), (len(places), 1, 1))
+    matrix[:, :3, 3] = places
+    return matrix
+
+
+def as_robot(arm):
+    """The arm as a robot of the library."""
+    up, middle = shifts(np.array([[0, 0, arm.length], [0, 0, arm.length / 2]]))
+    link = gc.shapes.box(2 * arm.halves()), middle
+    names = ["base", *(f"link {k}" for k in range(arm.links))]
+    joints = [
+        gc.Joint(f"joint {k}", "continuous", names[k], names[k + 1], up if k else None, AXES[k % 2])
+        for k in range(arm.links)
+    ]
+    return gc.Robot(joints, {name: link for name in names[1:]})
 
 
 def judged(arm, places, half, found, poses):

@@ -146,34 +146,37 @@ def test_links_that_do_not_move():
 def test_deviations_bound_what_happens():
     """Points of an arm's links beside the screws between its poses: never farther than the bound. (It adds
     two accelerations that are nearly the same: 7 to 12 times the truth in the median.)"""
-    from gpu_collide.queries.motion_pieces import Pieces, Problem
+    from gpu_collide.queries.motion_pieces import Pieces, bound_by_acceleration
 
     arm = random_arm(3, 200, 3, 2.0)
     n, k = arm.links, arm.n
-    link = gc.shapes.box(2 * arm.halves())
-    problem = Problem(
-        (link,),
-        np.zeros(n, int),
-        poses_of(arm),
-        None,
-        arm.accelerations(),
-        None,
-        np.zeros((0, 2), int),
-        0.0,
-        None,
-    )
+    link, at = gc.shapes.box(2 * arm.halves()), poses_of(arm)
+    links = gc.Bodies(link, np.zeros(n, int), *[gc.Poses.identity(n)] * 2)
     rng = np.random.default_rng(4)
     begin = rng.uniform(0, 0.9, k)
     end = begin + rng.uniform(1e-3, 0.1, k)
     which = np.arange(k)
-    pieces = Pieces(which, begin, end, problem.poses(which, begin), problem.poses(which, end))
-    bound, worst = problem.deviations(pieces), np.zeros((k, n))
+    pieces = Pieces(which, begin, end, at(which, begin), at(which, end))
+    bound, worst = bound_by_acceleration(arm.accelerations(), links)(pieces), np.zeros((k, n))
     for share in np.linspace(0, 1, 17):
-        true = problem.poses(which, begin + share * (end - begin))
+        true = at(which, begin + share * (end - begin))
         screw = pieces.first.toward(pieces.last, share)
         for corner in link.vertices:
             worst = np.maximum(worst, np.linalg.norm(true.apply(corner) - screw.apply(corner), axis=-1))
     assert (worst <= bound).all()
+
+
+def test_places_are_told_when_asked_for():
+    """The face of the cube at x = 1/2 is met where the other's face is, or within what they overlap."""
+    cube, post = gc.shapes.box(), boxes([[0.0, 0, 0]], [0.5] * 3)
+    found = gc.check_motions(
+        cube, None, sliding, 3, max_acceleration=0.0, obstacles=post, margin=0.25, places=True
+    )
+    assert not found.point[0].any() and found.time[2] < 0.5
+    assert np.abs(found.point[1:, 1] - [0.625, 0.5]).max() < 1e-12
+    assert (np.abs(found.point[1:, [0, 2]]) <= [0.625, 0.5]).all()
+    without = gc.check_motions(cube, None, sliding, 3, max_acceleration=0.0, obstacles=post, margin=0.25)
+    assert not without.point.any()
 
 
 def test_poses_that_are_none_and_no_motions():

@@ -337,7 +337,18 @@ def imported(path):
 
 
 def test_files_import_only_what_the_map_says():
-    extras = {"trimesh", "matplotlib", "cupy", "pyopencl", "rich", "zarr", "pyarrow", "pandas", "ray"}
+    extras = {
+        "trimesh",
+        "matplotlib",
+        "cupy",
+        "pyopencl",
+        "rich",
+        "zarr",
+        "pyarrow",
+        "pandas",
+        "ray",
+        "yourdfpy",
+    }
     seen = set()
     for path in (ROOT / "gpu_collide").rglob("*.py"):
         said = " ".join(said for names, _, said in rooms() if room_of(path) in names)

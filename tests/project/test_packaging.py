@@ -11,7 +11,19 @@ import pytest
 import gpu_collide as gc
 
 ROOT = Path(__file__).resolve().parents[2]
-EXTRAS = ("trimesh", "matplotlib", "cupy", "pyopencl", "rich", "scipy", "fcl", "zarr", "pyarrow", "pandas")
+EXTRAS = (
+    "trimesh",
+    "matplotlib",
+    "cupy",
+    "pyopencl",
+    "rich",
+    "scipy",
+    "fcl",
+    "zarr",
+    "pyarrow",
+    "pandas",
+    "yourdfpy",
+)
 
 
 def python(code, cwd=ROOT):

@@ -1,0 +1,1 @@
+"""Robots: links and joints, read from URDF; where the links are, and which motions are free of collisions."""
