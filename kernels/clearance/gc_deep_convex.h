@@ -30,22 +30,34 @@ GC_FN int gc_deep_climb(const gc_clear *q, const gc_mesh *m, gc_vec n, int v)
     return v;
 }
 
-/* No pair of features whose normal is in a cone is less deep than this. p, from a vertex of B to one of A, is a way between points of both, so
- * that along any n the depth is p . n at least. That of the cone's axis is none that the least depth is above, if no climb ends early; which
- * is seen at the end. at: the vertices where climbs begin and end; give: the cosine of the cone is less by this. */
+/* The depth along any unit vector within a cone about n is no less than this, and that along n is `along`, or more. It is that of two points,
+ * vertices of both bodies, whatever they are: p, the way from B's to A's, along n at an angle. */
+GC_FN gc_real gc_deep_of_points(const gc_clear *q, gc_vec n, gc_real cos, const int *at, gc_real *along)
+{
+    gc_vec p = gc_sub(gc_clear_vertex_a(q, at[0]), gc_clear_vertex_b(q, at[1]));
+    gc_real rest;
+    *along = gc_dot(n, p);
+    if (!(*along > GC_R(0.0))) return GC_R(0.0);
+    rest = GC_SQRT(GC_MAX(gc_dot(p, p) - *along * *along, GC_R(0.0)) * GC_MAX(GC_R(1.0) - cos * cos, GC_R(0.0)));
+    return *along * cos - rest - q->touch;
+}
+
+/* No pair of features whose normal is in a cone is less deep than this. The depth along its axis is an upper bound of the least, if no climb
+ * ends early; which is seen at the end. at: the vertices where climbs begin and end, often enough to leave a cone out as they are; give: the
+ * cosine of the cone is less by this. */
 GC_FN gc_real gc_deep_bound(const gc_clear *q, gc_deep_list *l, const gc_deep_node *o, gc_real give, int *at)
 {
-    gc_real along, rest, cos = o->cos - give;
-    gc_vec n = gc_unit(o->n, o->n), p; /* a node's is float32 */
+    gc_real along, bound, cos = o->cos - give;
+    gc_vec n;
     if (!(cos > GC_R(0.0))) return GC_R(0.0);
+    n = gc_unit(o->n, o->n); /* a node's is float32 */
+    bound = gc_deep_of_points(q, n, cos, at, &along);
+    if (bound > l->most) return bound;
     at[0] = gc_deep_climb(q, &q->a.mesh, n, at[0]);
     at[1] = gc_deep_climb(q, &q->b.mesh, gc_rotate_back(q->now.m, gc_scale(n, GC_R(-1.0))), at[1]);
-    p = gc_sub(gc_clear_vertex_a(q, at[0]), gc_clear_vertex_b(q, at[1]));
-    along = gc_dot(n, p);
+    bound = gc_deep_of_points(q, n, cos, at, &along);
     l->most = GC_MIN(l->most, GC_MAX(along, GC_R(0.0)) + q->touch);
-    if (!(along > GC_R(0.0))) return GC_R(0.0);
-    rest = GC_SQRT(GC_MAX(gc_dot(p, p) - along * along, GC_R(0.0)) * GC_MAX(GC_R(1.0) - cos * cos, GC_R(0.0)));
-    return along * cos - rest - q->touch;
+    return bound;
 }
 
 /* a face of A (GC_FV) or of B (GC_VF), or an edge of A (GC_EE), with the features of the other body; one: its ball and cone */
