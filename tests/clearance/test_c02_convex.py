@@ -13,8 +13,8 @@ BITS = "tests/clearance/test_c02_convex.py"
 PLATE = gc.shapes.box((1.0, 0.7, 0.001))
 ROUND = gc.shapes.icosphere(1)
 CONE = gc.shapes.convex_hull([[0, 0, 1], *([np.cos(t), np.sin(t), 0] for t in np.linspace(0, 6, 40))])
-#: Of depths, in sizes of the pair; the worst seen in these families is in the test below.
-ROUNDING = 1e-12
+#: Of depths, in units of the scale; worst seen, on 228 pairs of these families: 1.0e-15.
+ROUNDING = 1e-13
 
 
 def families(rng):
@@ -51,9 +51,9 @@ def test_least_translation_of_all_families(scale, backend):
             a, b = (points_of(bodies, body) / scale for body in pairs[k])
             facets = ConvexHull((a[:, None] - b[None]).reshape(-1, 3)).equations
             depth = -facets[:, 3].max()
-            assert abs(found.distance[k] / scale + depth) < ROUNDING * 2, name
+            assert abs(found.distance[k] / scale + depth) < ROUNDING, name
             n = found.normal[k]
-            assert abs((b @ n).min() - (a @ n).max() - found.distance[k] / scale) < ROUNDING * 2, name
+            assert abs((b @ n).min() - (a @ n).max() - found.distance[k] / scale) < ROUNDING, name
             told += 1
     assert told > 50
 
