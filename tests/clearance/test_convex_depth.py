@@ -9,7 +9,7 @@ import gpu_collide as gc
 from tests.clearance._families import BOX, NEEDLE, ONE, about, quaternions
 from tests.clearance.test_c02_depth import OVERLAP, points_of, posed
 
-BITS = "tests/clearance/test_c02_convex.py"
+BITS = "tests/clearance/test_convex_depth.py"
 PLATE = gc.shapes.box((1.0, 0.7, 0.001))
 ROUND = gc.shapes.icosphere(1)
 CONE = gc.shapes.convex_hull([[0, 0, 1], *([np.cos(t), np.sin(t), 0] for t in np.linspace(0, 6, 40))])
