@@ -1,5 +1,5 @@
 /* c02_depth: how deep the bodies of a pair are in each other at a time.
- * needs: clearance/gc_deep_list.h clearance/gc_deep_regions.h clearance/gc_clear_boxes.h
+ * needs: clearance/gc_deep_convex.h clearance/gc_deep_regions.h clearance/gc_clear_boxes.h
  *
  * in:  screw records (s01), both meshes with their trees of faces, pairs that overlap (s09, c01), both closed
  * out: pairs of features that overlap, in any order; and of pairs that are not both convex where edges go through faces, what of
@@ -73,13 +73,14 @@ GC_KERNEL void c02_depth(
         gc_deep_load(&q, pairs_in, shape_in, screw_in, trees_in, nodes_in, l.pair, moment);
         l.least = l.convex ? GC_R(-1.0) : gc_deep_overlap(&q);
         l.most = most_in[l.pair] * q.shrink;
-        if (l.convex) {
-            gc_whole_apart(&q, &whole);
-            l.most = whole.depth + GC_TOL_TOUCH * q.size;
-        }
         l.world = gc_deep_world_of(
             &q, start_position_in, start_quat_in, end_position_in, end_quat_in,
             mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[body], body, moment);
+        if (l.convex) {
+            if (gc_deep_convex(&q, &l)) continue;
+            gc_whole_apart(&q, &whole);
+            l.most = whole.depth + GC_TOL_TOUCH * q.size;
+        }
         stack[0].a = gc_node_of(q.a.height, 0);
         stack[0].b = gc_node_of(q.b.height, 0);
         stack[0].reach_a = q.screw.radius_a;

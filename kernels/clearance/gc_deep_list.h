@@ -97,6 +97,7 @@ typedef struct {
     int capacity, pair;
     int convex;          /* are both bodies? Then only the least counts */
     gc_real least, most; /* nothing that is less deep does, nor what is deeper */
+    gc_real best;        /* of two convex bodies: the least found */
 } gc_deep_list;
 
 GC_LARGE void gc_deep_store(
@@ -127,7 +128,10 @@ GC_FN void gc_deep_add(const gc_clear *q, gc_deep_list *l, int kind, int a, int 
 {
     int at;
     if (o->depth > l->most || o->depth <= l->least) return;
-    if (l->convex) l->most = GC_MIN(l->most, o->depth + GC_TOL_TOUCH * q->size);
+    if (l->convex) {
+        l->best = GC_MIN(l->best, o->depth);
+        l->most = GC_MIN(l->most, o->depth + GC_TOL_TOUCH * q->size);
+    }
     at = GC_ATOMIC_ADD(l->count, 1);
     if (at >= 0 && at < l->capacity)
         gc_deep_store(
