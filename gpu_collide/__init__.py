@@ -32,6 +32,7 @@ from gpu_collide.results.clearance import Clearance
 from gpu_collide.results.contacts import Contacts, Kind, Status
 from gpu_collide.results.encounters import Encounters
 from gpu_collide.results.motion_checks import MotionChecks
+from gpu_collide.results.near_misses import NearMisses
 from gpu_collide.results.report import FilterReport
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 from gpu_collide.robots.joints import Joint
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bodies", "BroadPhase", "Clearance", "Contacts", "Encounters", "FilterReport", "Joint", "Kind", "Mesh",
-    "MotionChecks", "Poses", "Recording", "Robot", "Scene", "Status", "TrajectoryContacts", "Tuning",
+    "MotionChecks", "NearMisses", "Poses", "Recording", "Robot", "Scene", "Status", "TrajectoryContacts",
+    "Tuning",
     "baselines", "batch", "check_motions", "chord_error", "clearance", "collide", "collide_trajectories",
     "devices", "find_pairs", "load_mesh", "load_recording", "motion_difference", "pluecker", "screw_motion",
     "shapes", "sweep", "view",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array, ArrayLike
 
-__all__ = ["PoseMotions", "chord_error"]
+__all__ = ["PoseMotions", "chord_error", "screw_velocity"]
 
 HALF_TURN = 1e-12  # cosine of half the turn below which it counts as half a revolution
 _COMPONENT = 1e-9  # of a unit axis that counts as none, where its sign is chosen
@@ -207,6 +207,34 @@ def _turn(first: Array, last: Array) -> tuple[Array, Array]:
     sign = np.where(lead[..., 0] != 0, lead[..., 0], np.where(lead[..., 1] != 0, lead[..., 1], lead[..., 2]))
     flip = (turn[..., 0] < HALF_TURN) & (sign < 0)
     return np.where(flip[..., None], -axis, axis), angle_of(sine, turn[..., 0])
+
+
+def screw_velocity(start: PoseMotions, end: PoseMotions, place: Array) -> Array:
+    """Velocity of what is at a place, of bodies on the screws between two poses.
+
+    Parameters
+    ----------
+    start, end : Poses of shape (n,)
+    place : (n, 3) float64 ndarray
+        In the coordinates of the poses.
+
+    Returns
+    -------
+    (n, 3) float64 ndarray
+        Length per step, the same at all times of it.
+
+    Notes
+    -----
+    The derivative of `PoseMotions.toward` at the start, in its symbols: the origin there has the velocity
+    ``d_along + (h / tan h) d_across - h v x d``, and the body turns by 2 h v.
+    """
+    axis, half = _turn(start.unit_wxyz, end.unit_wxyz)
+    way, turns = end.position - start.position, half > 0
+    along = (way * axis).sum(axis=-1, keepdims=True) * axis
+    sine, cosine = sine_cosine(half)
+    rate = np.where(turns, half * cosine / np.where(turns, sine, 1.0), 1.0)[..., None]  # at most half a turn
+    origin = along + rate * (way - along) - half[..., None] * np.cross(axis, way)
+    return origin + np.cross(2.0 * half[..., None] * axis, place - start.position)
 
 
 def chord_error(angle: ArrayLike) -> np.ndarray:

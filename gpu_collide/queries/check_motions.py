@@ -23,7 +23,7 @@ from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.rules import still_bodies
-from gpu_collide.queries.clearance import PROGRAMS
+from gpu_collide.queries.clearance_arguments import PROGRAMS
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.motion_pieces import (
     Answers,

@@ -1,61 +1,41 @@
-"""`clearance`: how near the bodies of each pair come during a step, when, and where."""
+"""`clearance`: how near the bodies of each pair come during a step, or along a recording, when, and where."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from gpu_collide._calls import within_memory
 from gpu_collide._options import Options, Tuning
-from gpu_collide._validate import as_float_array, check_bool, check_callable, check_finite, check_pairs
+from gpu_collide._validate import check_pairs
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion
 from gpu_collide.bodies.rules import check_rules
+from gpu_collide.queries.clearance_arguments import (
+    PROGRAMS,
+    check_max_distance,
+    check_tolerance,
+    checked,
+    measured,
+)
 from gpu_collide.queries.collide import refuse_rules, warn_of_invalid_in
 from gpu_collide.queries.engine import engine_on
-from gpu_collide.queries.input_warnings import warn_of_bodies
+from gpu_collide.queries.near_misses import near_misses
 from gpu_collide.queries.pairs import gathered, open_search
-from gpu_collide.results.clearance import Clearance
+from gpu_collide.recordings.recording import Recording
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from gpu_collide._types import Array, ArrayLike, BackendName, MotionName, Precision, Progress
+    from gpu_collide._types import ArrayLike, BackendName, MotionName, Precision, Progress
+    from gpu_collide.results.clearance import Clearance
+    from gpu_collide.results.near_misses import NearMisses
 
-__all__ = ["Asked", "clearance"]
-
-#: Shares of the size that may be asked for as a tolerance.
-FINEST, COARSEST = 1e-13, 1e-1
-PROGRAMS = ("screw", "bodies", "overlap", "clearance")
+__all__ = ["clearance"]
 
 
-class Asked(NamedTuple):
-    """What a query for clearance wants, checked.
-
-    Attributes
-    ----------
-    tolerance : float
-        In units of the size of a pair.
-    max_distance : float or (p,) float64 ndarray
-        In the caller's units, perhaps inf.
-    at : (k,) float64 ndarray or None
-        Fractions of the step, none for the least over the step.
-    regions : bool
-        A row for each region of overlap.
-    enough : float or (p,) float64 ndarray
-        Of a pair as near as this nobody asks how near, or how deep: then the lower bound is 0. Negative:
-        of none.
-    """
-
-    tolerance: float
-    max_distance: Any
-    at: Array | None
-    regions: bool = False
-    enough: Any = -1.0
-
-
-@within_memory
+@overload
 def clearance(
     bodies: Bodies,
     pairs: ArrayLike | None = None,
@@ -74,16 +54,64 @@ def clearance(
     backend: BackendName = "auto",
     max_bytes: int | None = None,
     progress: Progress | None = None,
-) -> Clearance:
-    """How near the bodies of each pair come to each other during a step, when, and where.
+) -> Clearance: ...
+
+
+@overload
+def clearance(
+    bodies: Recording,
+    *,
+    max_distance: float,
+    world: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    ignore: ArrayLike | None = None,
+    tolerance: float = 1e-9,
+    motion: MotionName = "relative",
+    precision: Precision = "mixed",
+    backend: BackendName = "auto",
+    max_bytes: int | None = None,
+    progress: Progress | None = None,
+    max_speed: float | None = None,
+    max_turn: float | None = None,
+    frames_per_batch: int | None = None,
+) -> NearMisses: ...
+
+
+@within_memory
+def clearance(
+    bodies: Bodies | Recording,
+    pairs: ArrayLike | None = None,
+    *,
+    world: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    ignore: ArrayLike | None = None,
+    still_pairs: bool = False,
+    max_distance: float = np.inf,
+    at: ArrayLike | None = None,
+    regions: bool = False,
+    tolerance: float = 1e-9,
+    motion: MotionName = "relative",
+    precision: Precision = "mixed",
+    backend: BackendName = "auto",
+    max_bytes: int | None = None,
+    progress: Progress | None = None,
+    max_speed: float | None = None,
+    max_turn: float | None = None,
+    frames_per_batch: int | None = None,
+) -> Clearance | NearMisses:
+    """How near the bodies of each pair come to each other during a step, or a recording, when, and where.
 
     The least distance of their surfaces over the whole step, with a proof that they are never nearer: nothing
-    is missed between samples, since there are none. Or, with `at`, the distance at some times.
+    is missed between samples, since there are none. Or, with `at`, the distance at some times. Of a recording
+    all near misses: the least gap of each pass of two bodies.
 
     Parameters
     ----------
-    bodies : Bodies
-        Shapes and start and end poses.
+    bodies : Bodies or Recording
+        Shapes and start and end poses; or bodies at many times. With a recording `max_distance` has to be
+        finite, and there are no `pairs`, `still_pairs`, `at` or `regions`.
     pairs : (p, 2) array_like of int, optional
         Rows (A, B) of body numbers; duplicates are fine. Default: with a finite `max_distance` the pairs that
         may come so near, as the broad phase finds them, else all pairs that the rules allow; A < B, in
@@ -114,12 +142,15 @@ def clearance(
         Limit of the working memory; the batch is cut into pieces that fit, with the same result. Default 2
         GiB.
     progress : callable, optional
-        Called as ``progress(rows_done, rows)``.
+        Called as ``progress(rows_done, rows)``; of a recording as ``progress(steps_done, steps)``.
+    max_speed, max_turn, frames_per_batch
+        Of a recording only, as in `collide_trajectories`: who has jumped, and how many steps are looked at
+        together, which does not change the result.
 
     Returns
     -------
     Clearance
-        Ordered by pair, then time; points and normals in the world frame.
+        Ordered by pair, then time; points and normals in the world frame. Of a recording `NearMisses`.
 
     Raises
     ------
@@ -154,6 +185,11 @@ def clearance(
     which no two features are past each other has no features (`Kind.NONE`): it is as deep as it reaches, or
     where a body goes clean through another, as the whole bodies have to move (docs/decisions/0114).
 
+    Along a recording a pass is a run of steps in each of which two bodies come within `max_distance`, and
+    between which, at the frames, they are; steps in which neither moves do not interrupt it, and make none.
+    Its row is that of its nearest step, the earliest of equal ones, as `clearance` of that step has it
+    (docs/decisions/0119).
+
     Branch and bound over times and over both trees of faces, with lower bounds of second order
     (docs/decisions/0112); so the cost grows with the logarithm of the tolerance.
 
@@ -171,19 +207,35 @@ def clearance(
     >>> near = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.75, 0, 0]], [[1, 0, 0, 0]] * 2)
     >>> gc.clearance(gc.Bodies(gc.shapes.box(), None, near, near), [[0, 1]], at=0.0).distance.tolist()
     [-0.25]
+
+    Along a recording, a box passes another:
+
+    >>> way = [[[0, 0, 0], [x, 1.5, 0]] for x in (-3, -2, 3)]
+    >>> passing = {"time": [10, 11, 12], "id": [7, 8], "position": way, "quat_wxyz": [[[1, 0, 0, 0]] * 2] * 3}
+    >>> found = gc.clearance(gc.Recording.from_arrays(passing, meshes=gc.shapes.box()), max_distance=1.0)
+    >>> found.id_a.tolist(), found.id_b.tolist(), found.gap.round(9).tolist(), found.step.tolist()
+    ([7], [8], [0.5], [1])
     """
+    steps = {"max_speed": max_speed, "max_turn": max_turn, "frames_per_batch": frames_per_batch}
+    if isinstance(bodies, Recording):
+        _refuse("a Recording", pairs=pairs, at=at, regions=regions or None, still_pairs=still_pairs or None)
+        tolerance, max_distance = check_tolerance(tolerance), check_max_distance(max_distance)
+        if not np.isfinite(max_distance):
+            raise ValueError(
+                "max_distance: expected a finite length with a Recording, got inf; pass how near counts"
+            )
+        told_of = {
+            "motion": motion, "precision": precision, "backend": backend, "max_bytes": max_bytes,
+            "world": world, "group": group, "mask": mask, "ignore": ignore, **steps,
+        }  # fmt: skip
+        return near_misses(bodies, tolerance, max_distance, progress, told_of)
+    _refuse("Bodies, which have one step", **steps)
     check_bodies(bodies)
     rules: Any = None
     told = (bodies.world if world is None and pairs is None else world, group, mask, ignore)
     if pairs is None or still_pairs is not False or any(rule is not None for rule in told):
         rules = check_rules(len(bodies), *told, still_pairs)
-    asked = Asked(
-        _tolerance(tolerance), _max_distance(max_distance), _times(at), check_bool(regions, "regions")
-    )
-    if asked.regions and asked.at is None:
-        raise ValueError("regions: expected times with it, got none; pass at=0.0 for the start of the step")
-    if progress is not None:
-        check_callable(progress, "progress")
+    asked = checked(max_distance, at, regions, tolerance, progress)
     everything = pairs is None and not np.isfinite(asked.max_distance)
     options = Options.checked(
         motion=motion, precision=precision, backend=backend, max_bytes=max_bytes,
@@ -202,58 +254,11 @@ def clearance(
     else:
         some = pairs
         warn_of_invalid_in(bodies, some)
-    fields, timings = engine.clearance(bodies, some, asked, progress)
-    found = Clearance(
-        pairs=some,
-        **fields,
-        info={
-            **engine.about(),
-            "motion": options.motion,
-            "tolerance": asked.tolerance,
-            "max_distance": asked.max_distance,
-            "at": None if asked.at is None else asked.at.tolist(),
-            "regions": asked.regions,
-            "timings": timings,
-        },
-    )
-    if bodies.worlds is not None:
-        found.info["worlds"] = bodies.worlds
-    warn_of_bodies(bodies, found.pairs, found.status[np.searchsorted(found.pair, np.arange(len(some)))])
-    return found
+    return measured(engine, bodies, some, asked, progress)
 
 
-def _number(value: Any, name: str) -> float:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
-        raise TypeError(f"{name}: expected a number, got {type(value).__name__}")
-    return float(value)
-
-
-def _tolerance(value: Any) -> float:
-    value = _number(value, "tolerance")
-    if not FINEST <= value <= COARSEST:
-        raise ValueError(
-            f"tolerance: expected a share of the size of a pair from {FINEST} to {COARSEST}, got {value}"
-        )
-    return value
-
-
-def _max_distance(value: Any) -> float:
-    value = _number(value, "max_distance")
-    if not value >= 0.0:
-        raise ValueError(f"max_distance: expected a length from 0 up, or inf, got {value}")
-    return value
-
-
-def _times(at: Any) -> Array | None:
-    """The times asked for, (k,) float64, or None."""
-    if at is None:
-        return None
-    if isinstance(at, (int, float, np.number)) and not isinstance(at, (bool, np.bool_)):
-        at = [at]
-    times = check_finite(as_float_array(at, "at", shape=(None,)), "at")
-    if len(times) == 0:
-        raise ValueError("at: expected at least one time, got none; leave it out for the least over the step")
-    outside = (times < 0.0) | (times > 1.0)
-    if outside.any():
-        raise ValueError(f"at: expected fractions of the step in [0, 1], got {times[outside][0]}")
-    return times
+def _refuse(given: str, **options: Any) -> None:
+    """Raise `TypeError` if an option was given that goes with the other kind of bodies only."""
+    for name, value in options.items():
+        if value is not None:
+            raise TypeError(f"{name}: expected none with {given}, got {value!r}; leave it out")

@@ -13,7 +13,7 @@ from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.quaternion import conjugate, multiply
 from gpu_collide.bodies.rules import EVERYWHERE, check_rules
 from gpu_collide.geometry.arrays.angles import angle_of
-from gpu_collide.queries.clearance import FINEST, Asked
+from gpu_collide.queries.clearance_arguments import FINEST, Asked
 from gpu_collide.queries.pairs import gathered, open_search
 from gpu_collide.results.result import Status
 

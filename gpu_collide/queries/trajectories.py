@@ -31,16 +31,19 @@ from gpu_collide.queries.trajectory_batches import Participants, TrajectoryBatch
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any, Literal
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, Literal, TypeVar
 
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
     from gpu_collide._options import QueryOptions, StepOptions
     from gpu_collide._types import ArrayLike, Progress
+    from gpu_collide.queries.trajectory_batches import StepBatches
 
-__all__ = ["collide_trajectories"]
+    _Batches = TypeVar("_Batches", bound=StepBatches)
+
+__all__ = ["as_static", "check_step_options", "collide_trajectories", "step_batches"]
 
 
 @overload
@@ -149,8 +152,8 @@ def collide_trajectories(
     report : bool, optional
         Count what the broad phase and the filters let through: ``.report`` of the result.
     **options
-        Handed to `collide`: ``motion``, ``min_properness``, ``contacts``, ``tuning``, ``backend``,
-        ``max_bytes``, ...
+        Handed to `collide`: ``motion``, ``target_distance``, ``min_properness``, ``contacts``, ``tuning``,
+        ``backend``, ``max_bytes``, ...
 
     Returns
     -------
@@ -199,27 +202,59 @@ def collide_trajectories(
     >>> set(found.step.tolist()), float(found.pairs["toi"][0])
     ({1}, 13.0)
     """
+    check_bool(stream, "stream")
+    sweep, parts = step_batches(
+        TrajectoryBatches, meshes, shape, poses, times, there=there, static=static, world=world, group=group,
+        mask=mask, ignore=ignore, still_pairs=still_pairs, max_speed=max_speed, max_turn=max_turn,
+        frames_per_batch=frames_per_batch, progress=progress, report=report, **options,
+    )  # fmt: skip
+    batches = (sweep.batch(first, window) for first, window in parts)
+    return batches if stream else TrajectoryContacts.concatenate(batches)
+
+
+def step_batches(
+    kind: Callable[..., _Batches],
+    meshes: Any,
+    shape: Any,
+    poses: Any,
+    times: Any,
+    *,
+    there: Any = None,
+    static: Any = None,
+    progress: Any = None,
+    programs: tuple[str, ...] | None = None,
+    **options: Any,
+) -> tuple[_Batches, Iterator[tuple[int, Any]]]:
+    """A query along trajectories, its arguments checked: the `kind` of `StepBatches` that answers it, and the
+    windows of frames that it takes.
+
+    Parameters
+    ----------
+    kind : class
+    meshes, shape, poses, times, there, static, progress, **options
+        As in `collide_trajectories`.
+    programs : tuple of str, optional
+        Kernels that the backend has to have; default: those of `collide`.
+    """
     blocks, n, frames = _check_poses(poses, there)
     times = _check_times(times, frames)
     movers = Bodies(meshes, shape, Poses.identity(n), Poses.identity(n))
     still = _check_static(static)
-    check_bool(stream, "stream")
     check_callable(progress, "progress")
-    max_speed, max_turn, frames_per_batch, checked = check_step_options(
-        still_pairs, max_speed, max_turn, frames_per_batch, report, **options
-    )
+    max_speed, max_turn, frames_per_batch, checked = check_step_options(**options)
     total = n + (0 if still is None else len(still))
-    worlds = _check_numbers(world, "world", n, total, -1)
-    groups = _check_numbers(group, "group", n, total, 0xFFFFFFFF)
-    masks = _check_numbers(mask, "mask", n, total, 0xFFFFFFFF)
-    left_out = _check_ignore(ignore, total)
+    still_pairs = options.get("still_pairs", False)
+    worlds = _check_numbers(options.get("world"), "world", n, total, -1)
+    groups = _check_numbers(options.get("group"), "group", n, total, 0xFFFFFFFF)
+    masks = _check_numbers(options.get("mask"), "mask", n, total, 0xFFFFFFFF)
+    left_out = _check_ignore(options.get("ignore"), total)
     check_rules(total, worlds, groups, masks, left_out, still_pairs)
-    engine = engine_on(get_backend(checked.backend, checked.precision), checked)
+    needed: Any = {} if programs is None else {"programs": programs}
+    engine = engine_on(get_backend(checked.backend, checked.precision, **needed), checked)
     crew = Participants(movers, still, worlds, groups, masks, left_out)
     size = 1 if crew.alone else frames_per_batch or crew.usual_batch(checked.max_bytes)
-    sweep = TrajectoryBatches(crew, times, max_speed, max_turn, progress, size, bool(still_pairs), engine)
-    batches = (sweep.batch(first, window) for first, window in windows(blocks, size, len(times), n))
-    return batches if stream else TrajectoryContacts.concatenate(batches)
+    sweep = kind(crew, times, max_speed, max_turn, progress, size, bool(still_pairs), engine)
+    return sweep, windows(blocks, size, len(times), n)
 
 
 def check_step_options(

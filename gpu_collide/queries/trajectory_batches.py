@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from gpu_collide.geometry.mesh.mesh import Mesh
     from gpu_collide.results.contacts import Contacts
 
-__all__ = ["Participants", "TrajectoryBatches", "check_block", "once_each", "usual_batch", "windows"]
+__all__ = [
+    "Participants", "StepBatch", "StepBatches", "TrajectoryBatches", "absolute", "check_block", "once_each",
+    "usual_batch", "windows",
+]  # fmt: skip
 
 #: Bodies in one call of `collide`: enough to keep a GPU busy, few enough that progress is seen.
 _MOST_BODIES = 1 << 16
@@ -168,9 +171,48 @@ class Participants:
         return usual_batch(self.n, max_bytes, 0 if self.ignore is None else len(self.ignore))
 
 
+@dataclass(frozen=True)
+class StepBatch:
+    """Steps that a query looks at together: bodies as worlds that do not meet, and what each of them is.
+
+    Attributes
+    ----------
+    first : int
+        Its first step.
+    bodies : Bodies
+        The moving ones of all steps, step by step, and then the static ones.
+    rules : Rules
+        Of their pairs.
+    step, body : (m,) int ndarray
+        Step of each moving one, counted from `first`, and its number in the caller's count.
+    number : (m + static,) int ndarray
+        That number, of all.
+    t0, t1 : (s,) float64 ndarray
+        When the steps begin and end.
+    skipped : (k,) structured
+        As `TrajectoryContacts` has it.
+    """
+
+    first: int
+    bodies: Bodies
+    rules: Any
+    step: Array
+    body: Array
+    number: Array
+    t0: Array
+    t1: Array
+    skipped: Array
+
+    def of_pairs(self, pairs: Array) -> tuple[Array, Array]:
+        """Of each pair (p, 2) of its bodies whether one moves along, and its step."""
+        n = len(self.step)
+        moving = pairs[:, 0] < n  # two static ones are a pair only with still_pairs
+        return moving, self.step[np.where(moving, pairs[:, 0], 0)] if n else np.zeros(len(pairs), np.int64)
+
+
 @dataclass
-class TrajectoryBatches:
-    """A call of `collide_trajectories`, checked already; `batch` does the work."""
+class StepBatches:
+    """A query along trajectories, checked already."""
 
     crew: Participants
     times: NDArray[np.float64]
@@ -185,9 +227,8 @@ class TrajectoryBatches:
         self.progress = once_each(self.progress)
         self.doubted = False
 
-    @within_memory
-    def batch(self, first: int, window: Any) -> TrajectoryContacts:
-        """`TrajectoryContacts` of the steps from frame `first` on."""
+    def opened(self, first: int, window: Any) -> StepBatch:
+        """The bodies of the steps from frame `first` on."""
         crew, steps = self.crew, len(window[0]) - 1 if len(window[0]) else 0
         if not self.doubted:
             self.doubted = True
@@ -195,32 +236,23 @@ class TrajectoryBatches:
         t0, t1 = self.times[first : first + steps], self.times[first + 1 : first + steps + 1]
         why = self._why_not(window, t1 - t0)
         step, body = np.nonzero(why == 0)
-        n_moving = len(step)
         bodies, rules = self._bodies(window, step, body, steps)
-        pairs = open_search(self.engine, bodies, rules)
-        found = answer(self.engine, bodies, pairs, self._progress_within(first, steps)).to_numpy()
         number = np.concatenate([body, crew.n + np.arange(crew.n_static)])
-        result = self._result(found, first, step, number, n_moving, t0, t1)
-        if not self.still_pairs:
-            parked = parked_pairs(self.engine, crew, bodies, step, body)
-            parked["step"] += first
-            result |= _with_pairs(result["pairs"], result["contact_start"], parked)
         at, who = np.nonzero((why > 0) & (why < _ABSENT))
         skipped = np.empty(len(at), SKIP_DTYPE)
         skipped["step"], skipped["body"] = first + at, who
         skipped["reason"] = np.array(_REASONS, "U8")[why[at, who]]
-        if self.progress is not None:
-            self.progress(first + steps, max(len(self.times) - 1, 0))
-        info = {**found.info, "n_bodies": crew.n, "n_static": crew.n_static, "frames_per_batch": self.size}
-        del info["invalid_bodies"]  # none: they are in `skipped`
-        return TrajectoryContacts(**result, skipped=skipped, first_step=first, info=info)
+        return StepBatch(first, bodies, rules, step, body, number, t0, t1, skipped)
 
-    def _progress_within(self, first: int, steps: int) -> Any:
-        if self.progress is None:
-            return None
-        total = max(len(self.times) - 1, 0)
-        progress = self.progress
-        return lambda done, pairs: progress(first + steps * done // max(pairs, 1), total)
+    def finished(self, batch: StepBatch) -> None:
+        """Say that a batch is done."""
+        if self.progress is not None:
+            self.progress(batch.first + len(batch.t0), max(len(self.times) - 1, 0))
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What ``info`` says of the bodies and batches."""
+        return {"n_bodies": self.crew.n, "n_static": self.crew.n_static, "frames_per_batch": self.size}
 
     def _why_not(self, window: Any, seconds: Array) -> Array:
         """Number of the reason why a body is not swept in a step, 0 if it is, `_ABSENT` if it is not there at
@@ -273,14 +305,41 @@ class TrajectoryBatches:
         rows = place[:, crew.ignore].reshape(-1, 2)
         return rows[(rows >= 0).all(axis=1)]
 
-    def _result(
-        self, found: Contacts, first: int, step: Array, number: Array, n_moving: int, t0: Array, t1: Array
-    ) -> dict[str, Any]:
+
+class TrajectoryBatches(StepBatches):
+    """A call of `collide_trajectories`; `batch` does the work."""
+
+    @within_memory
+    def batch(self, first: int, window: Any) -> TrajectoryContacts:
+        """`TrajectoryContacts` of the steps from frame `first` on."""
+        batch = self.opened(first, window)
+        options = self.engine.options
+        pairs = open_search(self.engine, batch.bodies, batch.rules, margin=options.target_distance)
+        progress = self._progress_within(first, len(batch.t0))
+        found = answer(self.engine, batch.bodies, pairs, progress).to_numpy()
+        result = self._result(found, batch)
+        if not self.still_pairs:
+            parked = parked_pairs(self.engine, self.crew, batch.bodies, batch.step, batch.body)
+            parked["step"] += first
+            result |= _with_pairs(result["pairs"], result["contact_start"], parked)
+        self.finished(batch)
+        info = {**found.info, **self.told}
+        del info["invalid_bodies"]  # none: they are in `skipped`
+        return TrajectoryContacts(**result, skipped=batch.skipped, first_step=first, info=info)
+
+    def _progress_within(self, first: int, steps: int) -> Any:
+        if self.progress is None:
+            return None
+        total = max(len(self.times) - 1, 0)
+        progress = self.progress
+        return lambda done, pairs: progress(first + steps * done // max(pairs, 1), total)
+
+    def _result(self, found: Contacts, batch: StepBatch) -> dict[str, Any]:
         """Fields of `TrajectoryContacts` from those of `Contacts` of a batch."""
         asked: Any = found.pairs
         a, b = asked[:, 0], asked[:, 1]
-        moving = a < n_moving  # two static ones are a pair only with still_pairs
-        at = step[np.where(moving, a, 0)] if n_moving else np.zeros(len(a), np.int64)
+        first, number, t0, t1 = batch.first, batch.number, batch.t0, batch.t1
+        moving, at = batch.of_pairs(asked)
         rows = np.flatnonzero(moving & (found.status != 0))
         pairs = np.empty(len(rows), PAIR_DTYPE)
         pairs["step"], pairs["status"] = first + at[rows], found.status[rows]

@@ -369,43 +369,37 @@ class Recording:
                     else "give it to load_recording or Recording.from_arrays"
                 )  # fmt: skip
                 raise TypeError(f"{name}: expected no such option, since the recording has its own; {remedy}")
-        progress = once_each(progress) if callable(progress) else progress
-        races = [race for race in self.races if race[1] - race[0] > 1] or self.races[:1] or [(0, 0)]
-        first = self._sweep(races[0], 0, progress, options)  # complains about options, of a stream too
-        batches = self._batches(races, first, progress, options)
+        parts = self.swept(collide_trajectories, progress, {**options, "stream": True})
+        batches = (part.shifted(first) for first, part in parts)
         return batches if stream else TrajectoryContacts.concatenate(batches)
 
-    def _sweep(
-        self, race: tuple[int, int], done: int, progress: Any, options: Any
-    ) -> Iterator[TrajectoryContacts]:
+    def swept(self, ask: Any, progress: Any, options: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
+        """What `ask`, which takes the arguments of `collide_trajectories`, yields of every race, with ids in
+        its ``info``, and the first frame of that race; steps are counted from there."""
+        progress = once_each(progress) if callable(progress) else progress
+        races = [race for race in self.races if race[1] - race[0] > 1] or self.races[:1] or [(0, 0)]
+        first = self._sweep(ask, races[0], 0, progress, options)  # complains about options, of a stream too
+        return self._parts(ask, races, first, progress, options)
+
+    def _sweep(self, ask: Any, race: tuple[int, int], done: int, progress: Any, options: Any) -> Any:
         first, stop = race
         max_bytes = check_bytes(options.get("max_bytes"), DEFAULT_BYTES)
         blocks = self._source.blocks(first, stop, usual_batch(self.n_bodies, max_bytes))
         of_all, total = progress, self.n_steps
         if callable(progress):
             of_all = lambda steps, _: progress(done + steps, total)  # noqa: E731
-        return collide_trajectories(
+        return ask(
             self.meshes, self.shape, blocks, self.times[first:stop],
-            static=self.static, stream=True, progress=of_all, **options,
+            static=self.static, progress=of_all, **options,
         )  # fmt: skip
 
-    def _batches(
-        self,
-        races: list[tuple[int, int]],
-        parts: Iterator[TrajectoryContacts],
-        progress: Any,
-        options: Any,
-    ) -> Iterator[TrajectoryContacts]:
+    def _parts(self, ask: Any, races: Any, parts: Any, progress: Any, options: Any) -> Iterator[Any]:
         done, named = 0, self._ids_in_info
         for k, (first, stop) in enumerate(races):
             if k:
-                parts = self._sweep((first, stop), done, progress, options)
+                parts = self._sweep(ask, (first, stop), done, progress, options)
             for part in parts:
-                yield (
-                    replace(part, info={**part.info, **named}).shifted(first)
-                    if named
-                    else part.shifted(first)
-                )
+                yield first, replace(part, info={**part.info, **named}) if named else part
             done += max(stop - first - 1, 0)
 
     def __repr__(self) -> str:

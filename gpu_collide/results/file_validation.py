@@ -149,13 +149,18 @@ def trajectory_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> It
         yield from _rows(name, (steps < first) | (steps >= stop), f"steps from {first} to {stop - 1}")
     yield from _rows("pairs", (pairs["body_a"] < 0) | (pairs["body_b"] <= pairs["body_a"]), "body_a < body_b")
     yield from _order_faults("pairs", [pairs[n] for n in ("step", "body_a", "body_b")])
-    yield from _rows("skipped", a["skipped"]["body"] < 0, "bodies from 0 up")
-    reasons = np.isin(a["skipped"]["reason"], SKIP_REASONS)
-    yield from _rows("skipped", ~reasons, f"the reasons {', '.join(SKIP_REASONS)}")
+    yield from _skipped_faults(a["skipped"])
     yield from _each_contact_faults(a, n_kinds, "fraction")
     yield from _toi_faults("pairs", pairs["toi"], a["time"], start)
     keys = [owner, *(a[n] for n in ("fraction", "kind", "feature_a", "feature_b"))]
     yield from _order_faults("fraction", keys)
+
+
+def _skipped_faults(skipped: Array) -> Iterator[tuple[str, str]]:
+    """Faults of who was left out of a step."""
+    yield from _rows("skipped", skipped["body"] < 0, "bodies from 0 up")
+    reasons = np.isin(skipped["reason"], SKIP_REASONS)
+    yield from _rows("skipped", ~reasons, f"the reasons {', '.join(SKIP_REASONS)}")
 
 
 def encounter_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
@@ -261,25 +266,43 @@ def hits_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator
 
 def clearance_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
     """Faults of a `Clearance`, which has kinds beyond those of contacts."""
-    told = a["kind"] >= 0
-    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
     yield from _rows("pair", (a["pair"] < 0) | (a["pair"] >= len(a["pairs"])), "rows of pairs")
     yield from _rows("pairs", a["pairs"] < 0, "numbers of bodies from 0 up")
+    yield from _nearest_faults(a, n_status, "time", "distance")
+
+
+def near_miss_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `NearMisses`."""
+    yield from _rows("body_b", (a["body_a"] < 0) | (a["body_b"] <= a["body_a"]), "body_a < body_b")
+    off = (a["first_step"] < 0) | (a["step"] < a["first_step"]) | (a["last_step"] < a["step"])
+    yield from _rows("step", off, "steps from the first to the last")
+    yield from _rows("gap", a["gap"] < 0, "lengths from 0 up")
+    yield from _nearest_faults(a, n_status, "fraction", "gap")
+    yield from _order_faults("time", [a[n] for n in ("time", "body_a", "body_b", "step")])
+    yield from _skipped_faults(a["skipped"])
+
+
+def _nearest_faults(
+    a: Mapping[str, Array], n_status: int, time: str, distance: str
+) -> Iterator[tuple[str, str]]:
+    """Faults of what is told of nearest points; `time` and `distance` are the names of these fields."""
+    told = a["kind"] >= 0
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
     yield from _rows("kind", (a["kind"] < -1) | (a["kind"] > max(Kind)), f"kinds -1 to {max(Kind)}")
     for name in ("feature_a", "feature_b"):
         yield from _rows(
             name, np.where(told, a[name] < 0, a[name] != -1), "numbers of features where there is a place"
         )
-    yield from _rows("time", told & ~((a["time"] >= 0) & (a["time"] <= 1)), "fractions of the step in [0, 1]")
-    yield from _rows("distance", np.isnan(a["distance"]), "numbers")
-    yield from _rows("lower_bound", ~(a["lower_bound"] <= a["distance"]), "numbers up to the distance")
-    apart = a["distance"] >= 0
+    yield from _rows(time, told & ~((a[time] >= 0) & (a[time] <= 1)), "fractions of the step in [0, 1]")
+    yield from _rows(distance, np.isnan(a[distance]), "numbers")
+    yield from _rows("lower_bound", ~(a["lower_bound"] <= a[distance]), f"numbers up to the {distance}")
+    apart = a[distance] >= 0
     yield from _rows(
         "lower_bound", apart & ~(a["lower_bound"] >= 0), "numbers from 0 up where there is no depth"
     )
     for name in ("point_a", "point_b", "normal"):
         yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
-    off = np.abs(np.linalg.norm(a["normal"], axis=1) - (told | (a["distance"] < 0))) > UNIT_TOLERANCE
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - (told | (a[distance] < 0))) > UNIT_TOLERANCE
     yield from _rows("normal", off, "directions of length 1 where there is a place or a depth, else zero")
 
 

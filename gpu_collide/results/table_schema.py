@@ -303,6 +303,37 @@ _CLEARANCE = (
     _vector("point_b", LENGTH, "nearest point of B"),
     _vector("normal", "", "unit, from A to B; zero: none"),
 )
+_NEAR_MISSES = (
+    Column("body_a", "", "body A; the moving ones are counted first"),
+    Column("body_b", "", "body B"),
+    *_ids(lambda side, r: getattr(r, f"body_{side}")),
+    Column(
+        "time", "s", "when they are nearest; nothing known: not a number", _finite("time", lambda r: r.time)
+    ),
+    Column(
+        "gap",
+        LENGTH,
+        "then, the least of the pass; 0: they meet; nothing known: not a number",
+        _finite("gap", lambda r: r.gap),
+    ),
+    Column("closing_speed", "length/s", "how fast the gap falls then; no place: not a number"),
+    _status("MISS: apart; HIT: they meet; INITIAL_OVERLAP: in each other when the step begins"),
+    Column("lower_bound", LENGTH, "proved: they are never nearer during the pass"),
+    Column("step", "", "from frame number step to the next one: when they are nearest"),
+    Column(
+        "fraction",
+        "step",
+        "the time as a fraction of its step; nothing known: not a number",
+        _finite("fraction", lambda r: r.fraction),
+    ),
+    Column("first_step", "", "first step of the pass"),
+    Column("last_step", "", "last step of the pass"),
+    Column("kind", "", "which features are nearest to each other, those of A first", words=Kind),
+    *_features("A's", "B's"),
+    _vector("point_a", LENGTH, "nearest point of A, in the world at that time; zero: none"),
+    _vector("point_b", LENGTH, "nearest point of B"),
+    _vector("normal", "", "unit, from A to B; zero: none"),
+)
 _MOTION_CHECKS = (
     _status("MISS: proved free; HIT, INITIAL_OVERLAP: a pose collides; UNRESOLVED: neither"),
     Column("free_fraction", "motion", "proved free up to this time"),
@@ -357,6 +388,7 @@ TABLES: Mapping[str, Mapping[str, tuple[Column, ...]]] = {
     "TrajectoryContacts": {"contacts": _TRAJECTORY, "pairs": _TRAJECTORY_PAIRS, "skipped": _SKIPPED},
     "Encounters": {"encounters": _ENCOUNTERS},
     "Clearance": {"rows": _CLEARANCE},
+    "NearMisses": {"passes": _NEAR_MISSES, "skipped": _SKIPPED},
     "MotionChecks": {"motions": _MOTION_CHECKS},
     "Trace": {"movers": _TRACE},
     "TouchPoints": {"points": _TOUCH_POINTS},

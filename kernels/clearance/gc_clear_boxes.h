@@ -61,6 +61,10 @@ GC_FN gc_real gc_clear_box_held(
 {
     gc_vec turn = gc_cross(n, q->now.omega), p = gc_scale(turn, h), back = gc_scale(n, -sign), one, two;
     gc_real along = gc_dot(n, d), rate = h * gc_dot(n, w), loss, first, second;
+    if (h == GC_R(0.0)) {
+        *way = GC_R(0.0);
+        return along - gc_clear_reach(moves, m ? gc_rotate_back(m, back) : back) - rests;
+    }
     loss = gc_clear_loss(q, n, turn, bend, moves->reach, sign > GC_R(0.0) ? q->third_b : q->third_a, h);
     one = gc_sub(back, p);
     two = gc_add(back, p);
@@ -79,6 +83,33 @@ GC_FN gc_real gc_clear_outside(gc_real x, gc_real reach)
     return x > reach ? x - reach : (x < -reach ? x + reach : GC_R(0.0));
 }
 
+/* The bound by the directions of the slabs of both, where these are flat: of ground that is inclined the box is as high as it is long. */
+GC_FN gc_real
+gc_clear_slabs(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, gc_vec d, gc_vec c, gc_real h, gc_real *way)
+{
+    gc_real bound = -GC_BVH_FAR, other, cost;
+    if (GC_CLEAR_FLAT * (a->high - a->low) < a->reach && gc_dot(d, d) < GC_R(4.0) * a->reach * a->reach) {
+        gc_vec n = gc_dot(a->normal, d) < GC_R(0.0) ? gc_scale(a->normal, GC_R(-1.0)) : a->normal;
+        bound = gc_clear_box_held(
+            q, b, q->now.m, gc_clear_reach(a, n), d, gc_clear_velocity(q, c), gc_clear_bend_b(q, c), n, GC_R(1.0), h, way);
+    }
+    if (GC_CLEAR_FLAT * (b->high - b->low) < b->reach && gc_dot(d, d) < GC_R(4.0) * b->reach * b->reach) {
+        gc_vec n = gc_rotate(q->now.m, b->normal), back = gc_scale(b->normal, GC_R(-1.0));
+        if (gc_dot(n, d) < GC_R(0.0)) {
+            n = gc_scale(n, GC_R(-1.0));
+            back = b->normal;
+        }
+        other = gc_clear_box_held(
+            q, a, (const gc_real *)0, gc_clear_reach(b, back), d, gc_clear_velocity(q, a->c), gc_clear_bend_a(q, a->c), n,
+            GC_R(-1.0), h, &cost);
+        if (other > bound) {
+            bound = other;
+            *way = cost;
+        }
+    }
+    return bound;
+}
+
 /* A bound on the distance of two boxes within h of q's time; way: about how much of it the time costs, and not the boxes. Nobody asks how far it
  * is above `limit`. */
 GC_LARGE gc_real
@@ -88,7 +119,7 @@ gc_clear_boxes(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, 
     gc_vec c = gc_add(gc_rotate(m, b->c), q->now.q), d = gc_sub(c, a->c), e = gc_rotate_back(m, d),
            w = gc_clear_velocity(q, c), gap_a, gap_b;
     gc_vec bend = gc_clear_bend_b(q, c);
-    gc_real by_a, by_b, bound, length, cost;
+    gc_real by_a, by_b, by_slab, bound, length, cost;
     *way = gc_clear_way(q, gc_clear_far(w) + q->spin * b->reach, bend, b->reach, h);
     length = gc_clear_far(d);
     bound = length - a->reach - b->reach - *way - q->rough;
@@ -115,8 +146,8 @@ gc_clear_boxes(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, 
         gc_vec n = gc_scale(d, GC_R(1.0) / length);
         gc_real reach = gc_clear_reach(a, n);
         bound = GC_MAX(bound, gc_clear_box_held(q, b, m, reach, d, w, bend, n, GC_R(1.0), h, &cost) - q->rough);
-        if (bound >= limit || h == GC_R(0.0)) return bound;
-        if (length > GC_CLEAR_APART * (a->reach + b->reach)) {
+        if (bound >= limit) return bound;
+        if (h > GC_R(0.0) && length > GC_CLEAR_APART * (a->reach + b->reach)) {
             gc_real other;
             reach = gc_clear_reach(b, gc_scale(gc_rotate_back(m, n), GC_R(-1.0)));
             w = gc_clear_velocity(q, a->c);
@@ -127,6 +158,12 @@ gc_clear_boxes(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, 
             *way = GC_MIN(*way, GC_MIN(cost, other));
             w = gc_clear_velocity(q, c);
         }
+    }
+    if (bound >= limit) return bound;
+    by_slab = gc_clear_slabs(q, a, b, d, c, h, &cost) - q->rough;
+    if (by_slab > bound) {
+        bound = by_slab;
+        *way = GC_MIN(*way, cost);
     }
     if (h == GC_R(0.0) || bound >= limit) return bound;
     if (by_a > GC_R(0.0)) {

@@ -352,6 +352,8 @@
 /* clearance: boxes so many times as far apart as they are large have one direction between them, along which a span of time costs what it
  * does; of others how far B goes counts */
 #define GC_CLEAR_APART GC_R(3.0)
+/* clearance: the direction of a node's slab is looked at where it is so many times as far to the rim as the slab is thick */
+#define GC_CLEAR_FLAT GC_R(2.0)
 /* clearance: features are followed through so many halvings of a span, and nodes down to spans of so much of a step */
 #define GC_CLEAR_LEVELS 44
 #define GC_CLEAR_SPAN GC_R(1e-12)

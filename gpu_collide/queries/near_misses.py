@@ -1,0 +1,179 @@
+"""Near misses along a recording: how near bodies come that pass each other, over all of its steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpu_collide._calls import within_memory
+from gpu_collide.bodies.motion import screw_velocity
+from gpu_collide.bodies.quaternion import conjugate, rotate
+from gpu_collide.bodies.rules import still_bodies
+from gpu_collide.queries.clearance_arguments import PROGRAMS
+from gpu_collide.queries.near_rows import NearRows
+from gpu_collide.queries.pairs import gathered, open_search
+from gpu_collide.queries.trajectories import step_batches
+from gpu_collide.queries.trajectory_batches import StepBatches, absolute
+from gpu_collide.results.enums import Status
+from gpu_collide.results.near_misses import NearMisses
+from gpu_collide.results.trajectory_contacts import SKIP_DTYPE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from gpu_collide._types import Array
+    from gpu_collide.bodies.bodies import Bodies
+    from gpu_collide.queries.trajectory_batches import StepBatch
+
+__all__ = ["near_misses"]
+
+
+def near_misses(recording: Any, tolerance: float, limit: float, progress: Any, options: Any) -> NearMisses:
+    """`NearMisses` of a recording, as `gpu_collide.clearance` has them.
+
+    Parameters
+    ----------
+    recording : Recording
+    tolerance, limit : float
+        Checked.
+    progress : callable or None
+    options : dict
+        Of `collide_trajectories`.
+    """
+
+    def ask(*given: Any, **asked: Any) -> Iterator[_Part]:
+        sweep, windows = step_batches(NearMissBatches, *given, programs=PROGRAMS, **asked)
+        sweep.tolerance, sweep.limit = tolerance, limit
+        return (sweep.batch(first, window) for first, window in windows)
+
+    parts = []
+    for first, part in recording.swept(ask, progress, options):
+        for name in ("step", "first_step", "last_step", "since"):
+            part.rows[name] += first
+        part.skipped["step"] += first
+        parts.append(part)
+    return _joined(parts)
+
+
+@dataclass
+class _Part:
+    """Near misses of some steps: the fields of `NearMisses`, and ``since``: what ends before this step is a
+    pass of its own."""
+
+    rows: dict[str, Array]
+    skipped: Array
+    info: dict[str, Any]
+
+
+@dataclass
+class NearMissBatches(StepBatches):
+    """A search for near misses; `batch` does the work, for one window of steps after the other."""
+
+    tolerance: float = 1e-9
+    limit: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.moved: Any = None  # of each body the last step so far in which it moved, or was away
+
+    @within_memory
+    def batch(self, first: int, window: Any) -> _Part:
+        """Near misses of the steps from frame `first` on."""
+        batch, engine = self.opened(first, window), self.engine
+        since = self._since(batch)
+        pairs = gathered(open_search(engine, batch.bodies, batch.rules, margin=self.limit))
+        moving, at = batch.of_pairs(pairs)
+        pairs, at = pairs[moving], at[moving]
+        a, b = batch.number[pairs].T
+        order = np.lexsort([at, b, a])
+        search = NearRows(engine, batch.bodies, pairs[order], self.tolerance, self.limit)
+        near, upper, starts = search.near()
+        a, b, at, pairs = (values[order[near]] for values in (a, b, at, pairs))
+        since = np.maximum(since[at, a], since[at, b])
+        starts[~starts] = search.near_at_start(near[~starts])
+        since[~starts] = first + at[~starts]  # begins a pass
+        begins = _begins(a, b, first + at, first + at, since)
+        told, which = search.nearest(near, upper, np.cumsum(begins) - 1)
+        step, fraction = at[which], told.pop("time")
+        start, end = batch.t0[step], batch.t1[step]
+        rows = {
+            "body_a": a[which], "body_b": b[which], "step": first + step, "fraction": fraction,
+            "time": absolute(fraction, start, end), "gap": told.pop("distance"), **told,
+            "closing_speed": _closing(engine, batch.bodies, pairs[which], fraction, told) / (end - start),
+            "first_step": first + at[begins], "since": since[begins],
+            "last_step": first + at[np.append(begins[1:], True)[: len(at)]],
+        }  # fmt: skip
+        self.finished(batch)
+        info = {
+            **engine.about(), "motion": engine.options.motion, "tolerance": self.tolerance,
+            "max_distance": self.limit, "timings": search.timings, **self.told,
+        }  # fmt: skip
+        return _Part(rows, batch.skipped, info)
+
+    def _since(self, batch: StepBatch) -> Array:
+        """(s, n + static) int64: the last step before each in which the body moved, or was away; -1: none."""
+        n, steps = self.crew.n, len(batch.t0)
+        before = np.full(n, -1) if self.moved is None else self.moved
+        moved = np.repeat(np.arange(batch.first, batch.first + steps)[:, None], n, axis=1)
+        still = still_bodies(batch.bodies)[: len(batch.step)]
+        moved[batch.step[still], batch.body[still]] = -1
+        last = np.maximum.accumulate(np.concatenate([before[None], moved]), axis=0)
+        self.moved = last[-1]
+        return np.concatenate([last[:-1], np.full((steps, self.crew.n_static), -1)], axis=1)
+
+
+def _begins(a: Array, b: Array, first_step: Array, last_step: Array, since: Array) -> Array:
+    """Which rows, in the order of (a, b, first_step), begin a pass: they do not go on with the row before."""
+    begins = np.ones(len(a), bool)
+    begins[1:] = (np.diff(a) != 0) | (np.diff(b) != 0) | (since[1:] > last_step[:-1])
+    return begins
+
+
+def _closing(engine: Any, bodies: Bodies, pairs: Array, fraction: Array, told: dict[str, Array]) -> Array:
+    """Speed per step at which the nearest points approach each other along the normal, (r,); NaN: no
+    place."""
+    there = np.flatnonzero(told["normal"].any(axis=1))
+    a, b = pairs[there].T
+    place, normal = told["point_b"][there], told["normal"][there]
+    start_a, end_a, start_b, end_b = bodies.start[a], bodies.end[a], bodies.start[b], bodies.end[b]
+    if engine.options.motion == "body":
+        speed = screw_velocity(start_b, end_b, place) - screw_velocity(start_a, end_a, place)
+    else:  # as A sees it
+        now = start_a.toward(end_a, fraction[there])
+        place = now.inverse().apply(place)
+        normal = rotate(conjugate(now.unit_wxyz), normal)
+        speed = screw_velocity(start_a.inverse() @ start_b, end_a.inverse() @ end_b, place)
+    closing = np.full(len(pairs), np.nan)
+    closing[there] = 0.0 - (speed * normal).sum(axis=1)
+    return closing
+
+
+def _joined(parts: Sequence[_Part]) -> NearMisses:
+    """Near misses of all parts: those that go on over a seam between two are one."""
+    rows = {name: np.concatenate([part.rows[name] for part in parts]) for name in parts[0].rows}
+    order = np.lexsort([rows[name] for name in ("first_step", "body_b", "body_a")])
+    rows = {name: values[order] for name, values in rows.items()}
+    begins = _begins(*(rows[name] for name in ("body_a", "body_b", "first_step", "last_step", "since")))
+    first, run = np.flatnonzero(begins), np.cumsum(begins) - 1
+    nearest = np.lexsort([rows["step"], rows["gap"], run])[first]
+    fields = {name: values[nearest] for name, values in rows.items() if name != "since"}
+    fields["first_step"] = rows["first_step"][first]
+    if len(first):
+        fields["last_step"] = np.maximum.reduceat(rows["last_step"], first)
+        fields["lower_bound"] = np.minimum.reduceat(rows["lower_bound"], first)
+        unknown = (rows["status"] == Status.UNRESOLVED) & (rows["lower_bound"] < fields["gap"][run])
+        doubt = np.bincount(run[unknown], minlength=len(first)) > 0
+        fields["status"][doubt & (fields["gap"] > 0.0)] = Status.UNRESOLVED
+    order = np.lexsort([fields[name] for name in ("step", "body_b", "body_a", "time")])
+    timings: dict[str, float] = {}
+    for part in parts:
+        for stage, seconds in part.info["timings"].items():
+            timings[stage] = timings.get(stage, 0.0) + seconds
+    skipped = np.concatenate([np.zeros(0, SKIP_DTYPE), *(part.skipped for part in parts)])
+    return NearMisses(
+        **{name: values[order] for name, values in fields.items()},
+        skipped=skipped, info={**parts[0].info, "timings": timings},
+    )  # fmt: skip
