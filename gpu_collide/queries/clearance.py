@@ -8,7 +8,14 @@ import numpy as np
 
 from gpu_collide._calls import within_memory
 from gpu_collide._options import Options, Tuning
-from gpu_collide._validate import as_float_array, check_bool, check_callable, check_finite, check_pairs
+from gpu_collide._validate import (
+    as_float_array,
+    check_bool,
+    check_callable,
+    check_finite,
+    check_pairs,
+    lengths_of_pairs,
+)
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion
 from gpu_collide.bodies.rules import check_rules
@@ -65,7 +72,7 @@ def clearance(
     mask: ArrayLike | None = None,
     ignore: ArrayLike | None = None,
     still_pairs: bool = False,
-    max_distance: float = np.inf,
+    max_distance: ArrayLike = np.inf,
     at: ArrayLike | None = None,
     regions: bool = False,
     tolerance: float = 1e-9,
@@ -90,9 +97,10 @@ def clearance(
         lexicographic order.
     world, group, mask, ignore, still_pairs
         Which pairs are made, as in `find_pairs`; not together with `pairs`.
-    max_distance : float, optional
+    max_distance : float or (p,) array_like of float, optional
         Pairs that stay farther apart are told as such, as MISS without a place, which takes far less than
-        their distance would. Unit of the poses. Within the tolerance of it either may be told.
+        their distance would: one length for all, or one for each of `pairs`. Unit of the poses. Within the
+        tolerance of it either may be told.
     at : float or (k,) array_like of float, optional
         Fractions of the step in [0, 1]: the distance at these times instead of the least over the step, a
         row for each pair and time. Where bodies overlap then it is negative: how deep.
@@ -177,23 +185,22 @@ def clearance(
     told = (bodies.world if world is None and pairs is None else world, group, mask, ignore)
     if pairs is None or still_pairs is not False or any(rule is not None for rule in told):
         rules = check_rules(len(bodies), *told, still_pairs)
-    asked = Asked(
-        _tolerance(tolerance), _max_distance(max_distance), _times(at), check_bool(regions, "regions")
-    )
-    if asked.regions and asked.at is None:
-        raise ValueError("regions: expected times with it, got none; pass at=0.0 for the start of the step")
-    if progress is not None:
-        check_callable(progress, "progress")
-    everything = pairs is None and not np.isfinite(asked.max_distance)
-    options = Options.checked(
-        motion=motion, precision=precision, backend=backend, max_bytes=max_bytes,
-        tuning=Tuning(broad_phase="off") if everything else None,
-    )  # fmt: skip
     if pairs is not None:
         if rules is not None:
             refuse_rules(world=world, group=group, mask=mask, ignore=ignore,
                          still_pairs=rules.still_pairs or None)  # fmt: skip
         pairs = check_pairs(pairs, len(bodies))
+    most = lengths_of_pairs(max_distance, "max_distance", None if pairs is None else len(pairs))
+    asked = Asked(_tolerance(tolerance), most, _times(at), check_bool(regions, "regions"))
+    if asked.regions and asked.at is None:
+        raise ValueError("regions: expected times with it, got none; pass at=0.0 for the start of the step")
+    if progress is not None:
+        check_callable(progress, "progress")
+    everything = pairs is None and most == np.inf
+    options = Options.checked(
+        motion=motion, precision=precision, backend=backend, max_bytes=max_bytes,
+        tuning=Tuning(broad_phase="off") if everything else None,
+    )  # fmt: skip
     check_motion(bodies, options.motion)
     engine = engine_on(get_backend(options.backend, options.precision, PROGRAMS), options)
     if pairs is None:
@@ -210,7 +217,7 @@ def clearance(
             **engine.about(),
             "motion": options.motion,
             "tolerance": asked.tolerance,
-            "max_distance": asked.max_distance,
+            "max_distance": float(np.max(most, initial=0.0)),
             "at": None if asked.at is None else asked.at.tolist(),
             "regions": asked.regions,
             "timings": timings,
@@ -234,13 +241,6 @@ def _tolerance(value: Any) -> float:
         raise ValueError(
             f"tolerance: expected a share of the size of a pair from {FINEST} to {COARSEST}, got {value}"
         )
-    return value
-
-
-def _max_distance(value: Any) -> float:
-    value = _number(value, "max_distance")
-    if not value >= 0.0:
-        raise ValueError(f"max_distance: expected a length from 0 up, or inf, got {value}")
     return value
 
 
