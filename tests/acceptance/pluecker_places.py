@@ -3,8 +3,8 @@
 Poses, random and of whole numbers, judged by distances of triangles and by axes that part convex bodies, in
 whole numbers where the poses are; nothing of it is the library's. Each place told must be as far as its two
 features are, and within what was asked; the nearest place must be as near as the two bodies; what is inside
-must be told, with its depth where both are convex, and nothing twice. And what stopped movers of whole numbers, a third of them edge on edge at a
-slant, must be among the places of where they stand.
+must be told, with its depth where both are convex, and nothing twice. And what stopped movers of whole
+numbers, a third of them edge on edge at a slant, must be among the places of where they stand.
 """
 
 import argparse
