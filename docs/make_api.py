@@ -25,7 +25,7 @@ PAGES = (
     (
         "collisions.md", "Collisions",
         "Contacts of pairs of bodies, how near they come, and the pairs that may meet.",
-        ("collide", "clearance", "check_motions", "Robot", "Joint", "find_pairs", "BroadPhase", "Scene",
+        ("collide", "clearance", "contacts_at", "check_motions", "Robot", "Joint", "find_pairs", "BroadPhase", "Scene",
          "collide_trajectories", "Tuning", "screw_motion", "motion_difference", "chord_error"),
     ),
     (
@@ -34,7 +34,8 @@ PAGES = (
     ),
     (
         "results.md", "Results",
-        "What `gc.collide`, `gc.clearance` and `gc.collide_trajectories` return; [as tables](../tables.md).",
+        "What `gc.collide`, `gc.clearance`, `gc.contacts_at` and `gc.collide_trajectories` return; "
+        "[as tables](../tables.md).",
         ("Contacts", "Clearance", "MotionChecks", "Status", "Kind", "FilterReport", "TrajectoryContacts",
          "Encounters"),
     ),

@@ -24,6 +24,7 @@ from gpu_collide.queries import pluecker, sweep
 from gpu_collide.queries.check_motions import check_motions
 from gpu_collide.queries.clearance import clearance
 from gpu_collide.queries.collide import collide
+from gpu_collide.queries.contacts_at import contacts_at
 from gpu_collide.queries.pairs import BroadPhase, find_pairs
 from gpu_collide.queries.scene import Scene
 from gpu_collide.queries.trajectories import collide_trajectories
@@ -48,6 +49,7 @@ __all__ = [
     "MotionChecks", "NearMisses", "Poses", "Recording", "Robot", "Scene", "Status", "TrajectoryContacts",
     "Tuning",
     "baselines", "batch", "check_motions", "chord_error", "clearance", "collide", "collide_trajectories",
+    "contacts_at",
     "devices", "find_pairs", "load_mesh", "load_recording", "motion_difference", "pluecker", "screw_motion",
     "shapes", "sweep", "view",
 ]  # fmt: skip

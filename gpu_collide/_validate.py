@@ -348,6 +348,27 @@ def check_distance(value: Any, name: str) -> float:
     return check_positive(value, name) if value else 0.0
 
 
+def lengths_of_pairs(value: Any, name: str, n: int | None, most: float = np.inf) -> Any:
+    """Check lengths from zero up to `most`, one for all or, if there are `n` given pairs, (n,) of each;
+    returns a float or float64 array."""
+    if np.ndim(value) == 0:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+            raise TypeError(f"{name}: expected a number, got {type(value).__name__}")
+    elif n is None:
+        raise ValueError(
+            f"{name}: expected one length where the pairs are found, got shape {np.shape(value)}; pass pairs "
+            "with an array that has one for each"
+        )
+    lengths = as_float_array(value, name)
+    if lengths.shape not in ((), (n,)):
+        raise ValueError(f"{name}: expected a length, or shape ({n},) for the pairs, got {lengths.shape}")
+    if not ((lengths >= 0.0) & (lengths <= most)).all():
+        wrong = lengths[~((lengths >= 0.0) & (lengths <= most))].reshape(-1)[0]
+        upper = ", or inf" if most == np.inf else ""
+        raise ValueError(f"{name}: expected a length from 0 up{upper}, got {wrong}")
+    return lengths if lengths.ndim else float(lengths)
+
+
 def check_bytes(value: Any, default: int, name: str = "max_bytes") -> int:
     """Check a number of bytes, `default` for None; more than any machine has is as good as `MOST_BYTES`."""
     if isinstance(value, str):

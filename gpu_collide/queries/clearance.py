@@ -8,22 +8,20 @@ import numpy as np
 
 from gpu_collide._calls import within_memory
 from gpu_collide._options import Options, Tuning
-from gpu_collide._validate import check_pairs
+from gpu_collide._validate import check_pairs, lengths_of_pairs
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.clearance_arguments import (
     PROGRAMS,
-    check_max_distance,
     check_tolerance,
     checked,
     measured,
 )
 from gpu_collide.queries.collide import refuse_rules, warn_of_invalid_in
 from gpu_collide.queries.engine import engine_on
-from gpu_collide.queries.near_misses import near_misses
+from gpu_collide.queries.near_misses import Recorded, near_misses
 from gpu_collide.queries.pairs import gathered, open_search
-from gpu_collide.recordings.recording import Recording
 
 if TYPE_CHECKING:
     from typing import Any
@@ -45,7 +43,7 @@ def clearance(
     mask: ArrayLike | None = None,
     ignore: ArrayLike | None = None,
     still_pairs: bool = False,
-    max_distance: float = np.inf,
+    max_distance: ArrayLike = np.inf,
     at: ArrayLike | None = None,
     regions: bool = False,
     tolerance: float = 1e-9,
@@ -59,7 +57,7 @@ def clearance(
 
 @overload
 def clearance(
-    bodies: Recording,
+    bodies: Recorded,
     *,
     max_distance: float,
     world: ArrayLike | None = None,
@@ -80,7 +78,7 @@ def clearance(
 
 @within_memory
 def clearance(
-    bodies: Bodies | Recording,
+    bodies: Bodies | Recorded,
     pairs: ArrayLike | None = None,
     *,
     world: ArrayLike | None = None,
@@ -88,7 +86,7 @@ def clearance(
     mask: ArrayLike | None = None,
     ignore: ArrayLike | None = None,
     still_pairs: bool = False,
-    max_distance: float = np.inf,
+    max_distance: ArrayLike = np.inf,
     at: ArrayLike | None = None,
     regions: bool = False,
     tolerance: float = 1e-9,
@@ -118,9 +116,10 @@ def clearance(
         lexicographic order.
     world, group, mask, ignore, still_pairs
         Which pairs are made, as in `find_pairs`; not together with `pairs`.
-    max_distance : float, optional
+    max_distance : float or (p,) array_like of float, optional
         Pairs that stay farther apart are told as such, as MISS without a place, which takes far less than
-        their distance would. Unit of the poses. Within the tolerance of it either may be told.
+        their distance would: one length for all, or one for each of `pairs`. Unit of the poses. Within the
+        tolerance of it either may be told.
     at : float or (k,) array_like of float, optional
         Fractions of the step in [0, 1]: the distance at these times instead of the least over the step, a
         row for each pair and time. Where bodies overlap then it is negative: how deep.
@@ -217,9 +216,12 @@ def clearance(
     ([7], [8], [0.5], [1])
     """
     steps = {"max_speed": max_speed, "max_turn": max_turn, "frames_per_batch": frames_per_batch}
-    if isinstance(bodies, Recording):
+    if isinstance(bodies, Recorded):
         _refuse("a Recording", pairs=pairs, at=at, regions=regions or None, still_pairs=still_pairs or None)
-        tolerance, max_distance = check_tolerance(tolerance), check_max_distance(max_distance)
+        tolerance, max_distance = (
+            check_tolerance(tolerance),
+            lengths_of_pairs(max_distance, "max_distance", None),
+        )
         if not np.isfinite(max_distance):
             raise ValueError(
                 "max_distance: expected a finite length with a Recording, got inf; pass how near counts"
@@ -228,24 +230,24 @@ def clearance(
             "motion": motion, "precision": precision, "backend": backend, "max_bytes": max_bytes,
             "world": world, "group": group, "mask": mask, "ignore": ignore, **steps,
         }  # fmt: skip
-        return near_misses(bodies, tolerance, max_distance, progress, told_of)
+        return near_misses(bodies, tolerance, limit, progress, told_of)
     _refuse("Bodies, which have one step", **steps)
     check_bodies(bodies)
     rules: Any = None
     told = (bodies.world if world is None and pairs is None else world, group, mask, ignore)
     if pairs is None or still_pairs is not False or any(rule is not None for rule in told):
         rules = check_rules(len(bodies), *told, still_pairs)
-    asked = checked(max_distance, at, regions, tolerance, progress)
-    everything = pairs is None and not np.isfinite(asked.max_distance)
-    options = Options.checked(
-        motion=motion, precision=precision, backend=backend, max_bytes=max_bytes,
-        tuning=Tuning(broad_phase="off") if everything else None,
-    )  # fmt: skip
     if pairs is not None:
         if rules is not None:
             refuse_rules(world=world, group=group, mask=mask, ignore=ignore,
                          still_pairs=rules.still_pairs or None)  # fmt: skip
         pairs = check_pairs(pairs, len(bodies))
+    asked = checked(max_distance, at, regions, tolerance, progress, None if pairs is None else len(pairs))
+    everything = pairs is None and asked.max_distance == np.inf
+    options = Options.checked(
+        motion=motion, precision=precision, backend=backend, max_bytes=max_bytes,
+        tuning=Tuning(broad_phase="off") if everything else None,
+    )  # fmt: skip
     check_motion(bodies, options.motion)
     engine = engine_on(get_backend(options.backend, options.precision, PROGRAMS), options)
     if pairs is None:

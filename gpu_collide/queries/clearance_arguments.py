@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gpu_collide._validate import as_float_array, check_bool, check_callable, check_finite
+from gpu_collide._validate import as_float_array, check_bool, check_callable, check_finite, lengths_of_pairs
 from gpu_collide.queries.input_warnings import warn_of_bodies
 from gpu_collide.results.clearance import Clearance
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
 
-__all__ = ["Asked", "FINEST", "PROGRAMS", "check_max_distance", "check_tolerance", "checked", "measured"]
+__all__ = ["Asked", "FINEST", "PROGRAMS", "check_tolerance", "checked", "measured"]
 
 #: Shares of the size that may be asked for as a tolerance.
 FINEST, COARSEST = 1e-13, 1e-1
@@ -48,11 +48,13 @@ class Asked(NamedTuple):
     enough: Any = -1.0
 
 
-def checked(max_distance: Any, at: Any, regions: Any, tolerance: Any, progress: Any) -> Asked:
-    """What a query wants, from a caller's keywords."""
+def checked(
+    max_distance: Any, at: Any, regions: Any, tolerance: Any, progress: Any, n_pairs: int | None
+) -> Asked:
+    """What a query wants, from a caller's keywords, with `n_pairs` given pairs or None."""
     asked = Asked(
         check_tolerance(tolerance),
-        check_max_distance(max_distance),
+        lengths_of_pairs(max_distance, "max_distance", n_pairs),
         _times(at),
         check_bool(regions, "regions"),
     )
@@ -73,7 +75,7 @@ def measured(engine: Any, bodies: Bodies, pairs: Array, asked: Asked, progress: 
             **engine.about(),
             "motion": engine.options.motion,
             "tolerance": asked.tolerance,
-            "max_distance": asked.max_distance,
+            "max_distance": float(np.max(asked.max_distance, initial=0.0)),
             "at": None if asked.at is None else asked.at.tolist(),
             "regions": asked.regions,
             "timings": timings,
@@ -97,13 +99,6 @@ def check_tolerance(value: Any) -> float:
         raise ValueError(
             f"tolerance: expected a share of the size of a pair from {FINEST} to {COARSEST}, got {value}"
         )
-    return value
-
-
-def check_max_distance(value: Any) -> float:
-    value = _number(value, "max_distance")
-    if not value >= 0.0:
-        raise ValueError(f"max_distance: expected a length from 0 up, or inf, got {value}")
     return value
 
 

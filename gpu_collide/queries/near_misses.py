@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -28,10 +28,21 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.queries.trajectory_batches import StepBatch
 
-__all__ = ["near_misses"]
+__all__ = ["Recorded", "near_misses"]
 
 
-def near_misses(recording: Any, tolerance: float, limit: float, progress: Any, options: Any) -> NearMisses:
+@runtime_checkable
+class Recorded(Protocol):
+    """What `Recording` is to queries, which do not know of files: the steps of its races."""
+
+    def swept(self, ask: Any, progress: Any, options: Any) -> Iterator[tuple[int, Any]]:
+        """What `ask`, which takes the arguments of `collide_trajectories`, yields of every race, with the
+        first frame of that race."""
+
+
+def near_misses(
+    recording: Recorded, tolerance: float, limit: float, progress: Any, options: Any
+) -> NearMisses:
     """`NearMisses` of a recording, as `gpu_collide.clearance` has them.
 
     Parameters

@@ -275,7 +275,7 @@ check_start, results, progress
         self,
         pairs: ArrayLike | None = None,
         *,
-        max_distance: float = np.inf,
+        max_distance: ArrayLike = np.inf,
         at: ArrayLike | None = None,
         regions: bool = False,
         tolerance: float = 1e-9,
@@ -303,10 +303,11 @@ check_start, results, progress
         TypeError, ValueError, MemoryLimitError
             As `collide`.
         """
-        asked = checked(max_distance, at, regions, tolerance, progress)
+        pairs = None if pairs is None else check_pairs(pairs, len(self))
+        asked = checked(max_distance, at, regions, tolerance, progress, None if pairs is None else len(pairs))
         with self._lock:
             bodies, kept = self._now(), self._kept
-            everything = pairs is None and not np.isfinite(asked.max_distance)
+            everything = pairs is None and asked.max_distance == np.inf
             engine = kept.engines.of(tuning=Tuning(broad_phase="off") if everything else None)
             with kept.work:
                 if pairs is None:
@@ -314,7 +315,7 @@ check_start, results, progress
                     search = kept.search(engine, bodies, self._rules, margin)
                     self._report, some = search.report, gathered(search)
                 else:
-                    some = check_pairs(pairs, len(bodies))
+                    some = pairs
                     warn_of_invalid_in(bodies, some)
                 return measured(engine, bodies, some, asked, progress)
 

@@ -55,4 +55,4 @@ class Touch(enum.IntEnum):
     VE = 4  #: at rest: a vertex of the mover beside an edge of the obstacle
     EV = 5  #: at rest: an edge of the mover beside a vertex of the obstacle
     VV = 6  #: at rest: a vertex of each
-    OVERLAP = 7  #: at rest: the bodies go into each other; features are -1, point, normal and distance 0
+    OVERLAP = 7  #: at rest: a region of overlap of which no features tell the depth; they are -1

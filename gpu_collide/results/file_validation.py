@@ -235,8 +235,9 @@ def touch_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterato
         yield from _rows(name, np.where(into, a[name] != -1, a[name] < 0), "numbers from 0 up, -1 of OVERLAP")
     for name in ("point", "normal", "distance"):
         yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
-    off = np.abs(np.linalg.norm(a["normal"], axis=1) - ~into) > UNIT_TOLERANCE
-    yield from _rows("normal", off, "directions of length 1, of OVERLAP zero")
+    told = ~into | (a["distance"] < 0.0)
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - told) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1, of OVERLAP without a depth zero")
     yield from _order_faults("kind", [a[n] for n in ("mover", "kind", "feature_a", "body", "feature_b")])
 
 

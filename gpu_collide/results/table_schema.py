@@ -280,9 +280,9 @@ _TOUCH_POINTS = (
     Column("kind", "", "which features are near each other, the mover's first", words=Touch),
     Column("body", "", "body of the world that is near"),
     *_features("the mover's", "the obstacle's"),
-    _vector("point", LENGTH, "where they are near, in the world; zero of OVERLAP, as normal and distance"),
+    _vector("point", LENGTH, "where they are near, in the world; zero of OVERLAP without a depth, as normal"),
     _vector("normal", "", "unit, from the obstacle to the mover"),
-    Column("distance", LENGTH, "along the normal; below 0 behind a surface"),
+    Column("distance", LENGTH, "along the normal; below 0 behind a surface, or how deep"),
 )
 _CLEARANCE = (
     Column("pair", "", "row of the pairs"),

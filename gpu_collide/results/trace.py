@@ -138,7 +138,7 @@ class TouchPoints(Result):
     ----------
     status : (n,) uint8
         `Status` of each mover: MISS, nothing is near; HIT, something is; INITIAL_OVERLAP, it overlaps
-        something by more than its zone, and a row of the kind OVERLAP or with a negative distance names it;
+        something by more than its zone, and rows with a negative distance, or of the kind OVERLAP, name it;
         INVALID_INPUT; UNRESOLVED, too large or too small for the precision.
     point_start : (n + 1,) int64
         Points ``point_start[i]:point_start[i + 1]`` are those of mover i.
@@ -148,12 +148,13 @@ class TouchPoints(Result):
     body, feature_a, feature_b
         As in `Trace`; features of OVERLAP are -1.
     point : (c, 3) float64
-        The vertex (of two, the mover's), or the point on the obstacle's edge nearest to the mover's. Zero for
-        OVERLAP, as `normal` and `distance`.
+        The vertex (of two, the mover's), or the point on the obstacle's edge nearest to the mover's. Of
+        OVERLAP the obstacle's outermost point along the normal; zero without a depth, as `normal`.
     normal : (c, 3) float64
         Unit, from the obstacle to the mover.
     distance : (c,) float64
-        Distance along the normal; negative behind a surface.
+        Distance along the normal; negative behind a surface, or how deep a region of overlap is. 0 of
+        OVERLAP without a depth.
     info : dict
     """
 

@@ -3,8 +3,8 @@
 Poses, random and of whole numbers, judged by distances of triangles and by axes that part convex bodies, in
 whole numbers where the poses are; nothing of it is the library's. Each place told must be as far as its two
 features are, and within what was asked; the nearest place must be as near as the two bodies; what is inside
-must be told, and nothing twice. And what stopped movers of whole numbers, a third of them edge on edge at a
-slant, must be among the places of where they stand.
+must be told, with its depth where both are convex, and nothing twice. And what stopped movers of whole
+numbers, a third of them edge on edge at a slant, must be among the places of where they stand.
 """
 
 import argparse
@@ -206,6 +206,9 @@ def judge_poses(poses, found, precision="mixed"):
     real = found.kind != touch.OVERLAP
     nearest = np.full(poses.n, np.inf)
     np.minimum.at(nearest, found.mover[real], found.distance[real])
+    deepest = np.full(poses.n, np.inf)
+    np.minimum.at(deepest, found.mover, found.distance)
+    convex = all(len(shape.parts) == 1 for shape in poses.shapes)
     far = named_distance(poses, found)
     of, wrong = found.mover, Counter()
     wrong["places"] = len(found)
@@ -217,9 +220,10 @@ def judge_poses(poses, found, precision="mixed"):
     said = {
         "missed": (must & ~np.isfinite(nearest)).sum(),
         "not the nearest": (must & np.isfinite(nearest) & ~(np.abs(nearest - distance) <= off)).sum(),
-        "too far": (real & ~(far <= (poses.distance + ZONES * zone)[of])).sum(),
+        "too far": (real & (found.distance >= 0) & ~(far <= (poses.distance + ZONES * zone)[of])).sum(),
         "not as far as said": (real & ~(np.abs(far - np.abs(found.distance)) <= (ZONES * zone)[of])).sum(),
         "inside, not told": (deep & (found.status != status.INITIAL_OVERLAP)).sum(),
+        "not as deep": (deep & convex & ~(np.abs(deepest + depth) <= off)).sum(),
         "told inside": (~deep & ~shallow & (found.status == status.INITIAL_OVERLAP)).sum(),
         "told twice": told_twice(found, ZONES * zone),
     }
@@ -229,8 +233,9 @@ def judge_poses(poses, found, precision="mixed"):
 def told_twice(found, zone):
     """How many pairs of features are told again, and how many places that are out of the zone."""
     keys = np.stack([found.mover, found.kind, found.feature_a, found.body, found.feature_b], axis=1)
-    again = len(keys) - len(np.unique(keys, axis=0))
     touch = gc.pluecker.Touch
+    named = keys[found.kind != touch.OVERLAP]  # of a body there may be several regions without features
+    again = len(named) - len(np.unique(named, axis=0))
     out = found.distance > zone[found.mover]
     on_mover = np.isin(found.kind, (touch.VF, touch.VE, touch.VV))[:, None]
     foot = found.point - np.where(on_mover, found.normal * found.distance[:, None], 0.0)

@@ -107,18 +107,20 @@ def test_what_is_inside_is_told(engine, z):
     big = still(gc.shapes.box((9, 9, 5)), [0, 0, -2.5])
     found = contacts(still(BOX, [[0, 0, z], [0, 0, 3]]), big, 0.02, backend=engine)
     assert found.status.tolist() == [gc.Status.INITIAL_OVERLAP, gc.Status.MISS]
-    inside = found.kind == Touch.OVERLAP
-    assert inside.sum() == 1 and found.body[inside] == 0 and found.feature_a[inside] == -1
-    assert not found.normal[inside].any() and not found.distance[inside].any()
+    inside = found.distance < 0
+    assert inside.sum() == 1 and found.body[inside] == 0 and found.kind[inside] == Touch.VF
+    assert found.normal[inside].tolist() == [[0, 0, 1]]
+    assert np.abs(found.distance[inside] - (z - 0.5)).max() < 1e-14
 
 
 def test_a_point_inside_and_a_body_around(engine):
     world = still(gc.shapes.box((2, 2, 2)), [[0, 0, 0], [5, 0, 0]])
     found = contacts([[0.2, 0.1, 0.3], [5, 0, 1.05]], world, 0.1, backend=engine)
-    assert found.status.tolist() == [2, 1] and kinds(found) == ["OVERLAP", "VF"]
-    assert found.body.tolist() == [0, 1]
+    assert found.status.tolist() == [2, 1] and kinds(found) == ["VF", "VF"]
+    assert found.body.tolist() == [0, 1] and np.allclose(found.distance, [-0.7, 0.05], atol=1e-14)
     around = contacts(still(gc.shapes.box((8, 8, 8)), [0, 0, 0]), world, backend=engine)
-    assert around.status[0] == gc.Status.INITIAL_OVERLAP and around.body[kinds(around).index("OVERLAP")] == 0
+    assert around.status[0] == gc.Status.INITIAL_OVERLAP
+    assert around.body[np.argmin(around.distance)] == 0 and abs(around.distance.min() + 5) < 1e-14
 
 
 def test_what_is_in_by_no_more_than_touch_is_told_how_deep(engine):

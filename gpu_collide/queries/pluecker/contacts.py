@@ -10,7 +10,7 @@ import numpy as np
 from gpu_collide._calls import renamed
 from gpu_collide.backends import sources
 from gpu_collide.queries.obstacles import Obstacles
-from gpu_collide.queries.pluecker.initial_overlap import overlap
+from gpu_collide.queries.pluecker.initial_overlap import overlaps
 from gpu_collide.queries.pluecker.movers import (
     MOST,
     OLD,
@@ -20,7 +20,14 @@ from gpu_collide.queries.pluecker.movers import (
     per_mover,
     reach_of,
 )
-from gpu_collide.queries.pluecker.places import ASIDE, BEYOND, behind_nothing, sorted_rows, told_before
+from gpu_collide.queries.pluecker.places import (
+    ASIDE,
+    BEYOND,
+    behind_nothing,
+    beside,
+    sorted_rows,
+    told_before,
+)
 from gpu_collide.results.enums import Touch
 from gpu_collide.results.result import Status
 from gpu_collide.results.trace import TouchPoints
@@ -75,9 +82,11 @@ def contacts(
     -------
     TouchPoints
         ``distance`` there is measured from the obstacle, not from its zone. A mover that goes into a body by
-        more than its zone has the status INITIAL_OVERLAP, and a row of the kind ``Touch.OVERLAP`` names
-        the body; how deep, and where, is not told. What goes in by no more than `collide` takes for touch
-        (1e-7 of the sizes) has places with distances below 0 instead. With `pairs`, a mover is a row of them.
+        more than its zone has the status INITIAL_OVERLAP, and for each region of the overlap a row whose
+        distance is below 0: the depth, as `gpu_collide.clearance` with ``regions=True`` has it. The kind of a
+        row without features is ``Touch.OVERLAP``; its distance is 0 where there is no depth, since a body is
+        open or two-sided. What goes in by no more than `collide` takes for touch (1e-7 of the sizes) has
+        all its places instead. With `pairs`, a mover is a row of them.
 
     Raises
     ------
@@ -89,7 +98,9 @@ def contacts(
     Parallel edges have places at their ends, as have faces side by side at their corners and where
     borders cross. Of a place that several pairs of features tell, such as a corner on a corner, the first is
     told, by kind, then numbers; with `expel` given, in the zone, each of them: any could have stopped the
-    mover. Faces count from their front, unless the mesh is ``two_sided``.
+    mover. Without it, a vertex that touches a face at its border while its edges lead behind it is left out,
+    if the bodies touch elsewhere: a box on a box touches its upper side, and none of those beside its own.
+    Faces count from their front, unless the mesh is ``two_sided``.
 
     Examples
     --------
@@ -158,8 +169,6 @@ def _told(
     rough = rows.doubt / c["GC_ZONE_SURE"] + c["GC_ZONE_DEFAULT"] * c["GC_ROUNDING"] * near
     close = found["kind"] == Touch.NONE  # bodies whose boxes come near
     mover, body = found["mover"][close], found["body"][close]
-    into = overlap(rows, mover, body, bodies, info, max_bytes)
-    mover, body = mover[into], body[into]
     places = {name: column[~close] for name, column in found.items()}
     places["flags"] = places["kind"] & (BEYOND | ASIDE)
     places["kind"] = places["kind"] - places["flags"]
@@ -177,12 +186,18 @@ def _told(
     places = {name: column[~drop] for name, column in places.items()}
     deeper = places["distance"] < -stands[places["mover"]]
     inside = np.zeros(len(near), bool)
-    inside[mover] = inside[places["mover"][deeper]] = True
+    inside[places["mover"][deeper]] = True
     if len(mover):
-        zero, none = np.zeros((len(mover), 3)), np.full(len(mover), -1, np.int32)
-        more = {
-            "mover": mover, "kind": none + 1 + np.int32(Touch.OVERLAP), "feature_a": none, "body": body,
-            "feature_b": none, "point": zero, "normal": zero, "distance": zero[:, 0],
-        }  # fmt: skip
-        places = sorted_rows({name: np.concatenate([places[name], more[name]]) for name in places})
+        more = overlaps(rows, mover, body, bodies, info, max_bytes)
+        inside[more["mover"]] = True
+        both = {name: np.concatenate([places[name], more[name]]) for name in places}
+        # a depth within what counts as touch is among the places already
+        keys = np.stack([both[name] for name in ("mover", "kind", "body", "feature_a", "feature_b")], axis=1)
+        again = np.ones(len(keys), bool)
+        again[np.unique(keys, axis=0, return_index=True)[1]] = False
+        again &= (np.arange(len(keys)) >= len(places["mover"])) & (both["kind"] != Touch.OVERLAP)
+        places = sorted_rows({name: column[~again] for name, column in both.items()})
+    if not zones:  # a face beside the vertex that touches it is no stop
+        drop = beside(places, stands[places["mover"]], rows, bodies)
+        places = {name: column[~drop] for name, column in places.items()}
     return places, inside

@@ -1,4 +1,5 @@
-"""Which movers begin inside something: solids at rest, as `collide` looks at them."""
+"""Which movers begin inside something: solids at rest, as `collide` looks at them; and how deep they are, as
+`clearance` does."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ import numpy as np
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.mesh.mesh import Mesh
+from gpu_collide.queries.clearance import clearance
 from gpu_collide.queries.collide import collide
+from gpu_collide.results.enums import Kind, Touch
 from gpu_collide.results.result import Status
 
 if TYPE_CHECKING:
@@ -19,11 +22,16 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.movers import Movers
     from gpu_collide.bodies.rules import Rules
 
-__all__ = ["overlap", "start_inside"]
+__all__ = ["TOUCH_OF_KIND", "overlaps", "start_inside"]
 
 #: A point is looked at as a solid of this share of the greatest coordinate of a mesh.
 SPECK = 2e-8
 WORLD, MOVERS = 1, 2
+#: What the features of a pair, the obstacle's first, are to a mover.
+TOUCH_OF_KIND = {
+    Kind.FV: Touch.VF, Kind.VF: Touch.FV, Kind.EE: Touch.EE, Kind.EV: Touch.VE, Kind.VE: Touch.EV,
+    Kind.VV: Touch.VV, Kind.NONE: Touch.OVERLAP,
+}  # fmt: skip
 
 
 def start_inside(
@@ -36,7 +44,8 @@ def start_inside(
     if not len(there) or not len(here):
         return inside
     if (rows.body[here] >= 0).all():
-        inside[here] = overlap(rows, here, rows.body[here], bodies, info, max_bytes)
+        both, pairs, options = _paired(rows, here, rows.body[here], bodies, info, max_bytes)
+        inside[here] = _overlap(both, pairs, options)
         return inside
     both, options = _together(rows, here, there, bodies, info, max_bytes)
     m, at = len(there), np.full(len(bodies) + 1, -1)  # the last: of who is none of them
@@ -52,17 +61,56 @@ def start_inside(
     return inside
 
 
-def overlap(
+def overlaps(
     rows: Movers, mover: Array, body: Array, bodies: Bodies, info: dict[str, Any], max_bytes: int | None
-) -> Array:
-    """Whether each of some rows of movers overlaps the body that stands beside it, (k,) bool."""
-    if not len(mover):
-        return np.zeros(0, bool)
+) -> dict[str, Array]:
+    """Regions in which some rows of movers overlap the body that stands beside each, as columns of
+    `TouchPoints`. Where no features tell the depth, or there is none, it is a row of the kind OVERLAP."""
+    both, pairs, options = _paired(rows, mover, body, bodies, info, max_bytes)
+    into = np.flatnonzero(_overlap(both, pairs, options))
+    del options["contacts"], options["results"]
+    deep = clearance(both, pairs[into], at=0.0, regions=True, **options)
+    row, told = into[deep.pair], deep.distance < 0.0
+    kind = np.where(told, deep.kind, Kind.NONE)
+    point = np.where((kind == Kind.FV)[:, None], deep.point_b, deep.point_a)
+    distance, number = np.where(told, deep.distance, 0.0), deep.feature_b
+    if rows.meshes is None:  # the place of a speck is that of its point
+        kind = np.where(kind == Kind.FV, kind, Kind.NONE)
+        number, point = np.zeros_like(number), rows.position[mover[row]]
+        depth = ((point - deep.point_a) * deep.normal).sum(axis=1)
+        distance = np.where(kind == Kind.FV, np.minimum(depth, 0.0), distance)
+    named = kind != Kind.NONE
+    return {
+        "mover": mover[row].astype(np.int32), "kind": touches(kind), "body": body[row].astype(np.int32),
+        "feature_a": np.where(named, number, np.int32(-1)),
+        "feature_b": np.where(named, deep.feature_a, np.int32(-1)),
+        "point": np.where(told[:, None], point, 0.0), "normal": np.where(told[:, None], deep.normal, 0.0),
+        "distance": distance,
+    }  # fmt: skip
+
+
+def touches(kind: Array) -> Array:
+    """`Touch` of a mover for the `Kind` of pairs of an obstacle and it."""
+    made = np.zeros(len(kind), np.int32)
+    for one, other in TOUCH_OF_KIND.items():
+        made[kind == one] = other
+    return made
+
+
+def _overlap(both: Bodies, pairs: Array, options: dict[str, Any]) -> Array:
+    """Whether the solids of each pair overlap, (k,) bool."""
+    return np.asarray(collide(both, pairs, **options).status == Status.INITIAL_OVERLAP)
+
+
+def _paired(
+    rows: Movers, mover: Array, body: Array, bodies: Bodies, info: dict[str, Any], max_bytes: int | None
+) -> tuple[Bodies, Array, dict[str, Any]]:
+    """Some rows of movers and the body that stands beside each: bodies, pairs with the mover as B, and how
+    they are to be looked at."""
     here, mine = np.unique(mover, return_inverse=True)
     there, theirs = np.unique(body, return_inverse=True)
     both, options = _together(rows, here, there, bodies, info, max_bytes)
-    pairs = np.column_stack((theirs.reshape(-1), len(there) + mine.reshape(-1)))
-    return np.asarray(collide(both, pairs, **options).status == Status.INITIAL_OVERLAP)
+    return both, np.column_stack((theirs.reshape(-1), len(there) + mine.reshape(-1))), options
 
 
 def _together(

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_collide.backends import sources
+from gpu_collide.bodies import quaternion
 from gpu_collide.results.enums import Touch
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array
+    from gpu_collide.bodies.bodies import Bodies
+    from gpu_collide.bodies.movers import Movers
+    from gpu_collide.geometry.mesh.mesh import Mesh
 
-__all__ = ["ASIDE", "BEYOND", "behind_nothing", "sorted_rows", "told_before"]
+__all__ = ["ASIDE", "BEYOND", "behind_nothing", "beside", "sorted_rows", "told_before"]
 
 _C = sources.constants("mixed", "pluecker/gc_found.h")
 #: Added to the kind of a place that is out of reach, which only tells what is not inside; and of one in the
@@ -22,6 +26,8 @@ BEYOND, ASIDE = int(_C["GC_TOUCH_BEYOND"]), int(_C["GC_TOUCH_ASIDE"])
 ALONG = np.array([0.8017837, 0.5345225, 0.2672612])
 #: Two normals of one place may differ by this much.
 ALIKE = 0.1
+#: An edge leads behind a face by more than this share of its length, and four times what is touch.
+LEVEL = 1e-9
 
 
 def told_before(found: dict[str, Array], far: Array, rough: Array) -> Array:
@@ -73,6 +79,44 @@ def behind_nothing(found: dict[str, Array], stands: Array) -> Array:
     before = np.full(len(keys), np.inf)
     np.minimum.at(before, which[~behind], np.abs(distance[~behind]))
     return behind & (before[which] <= -distance)
+
+
+def beside(found: dict[str, Array], stands: Array, rows: Movers, bodies: Bodies) -> Array:
+    """Places of vertices that touch a face, within `stands`, though an edge leads from them behind it, of a
+    mover and a body that touch or overlap elsewhere as well; (c,) bool. So touch the sides of a box those of
+    one that it stands on."""
+    kind, number = found["kind"], (found["feature_a"], found["feature_b"])
+    touch = found["distance"] <= stands
+    drop = np.zeros(len(kind), bool)
+    of_bodies = bodies.meshes, bodies.shape, bodies.start.unit_wxyz, found["body"]
+    of_movers = rows.meshes or (), rows.shape, rows.quat, found["mover"]
+    for which, sign, side in ((Touch.VF, 1.0, of_movers), (Touch.FV, -1.0, of_bodies)):
+        meshes, shape, quat, body = side
+        some = np.flatnonzero(touch & (kind == which))
+        shapes = shape[body[some]]
+        for k in np.unique(shapes) if meshes else ():  # points have no edges
+            mine = some[shapes == k]
+            normal = quaternion.rotate(quaternion.conjugate(quat[body[mine]]), sign * found["normal"][mine])
+            tip = number[which == Touch.FV][mine]
+            drop[mine] = _lowest(meshes[int(k)], tip, normal) < -4.0 * stands[mine]
+    good = np.stack([found["mover"], found["body"]], axis=1)
+    _, pair = np.unique(good, axis=0, return_inverse=True)
+    kept = np.bincount(pair.reshape(-1), weights=touch & ~drop, minlength=len(kind) + 1)
+    return drop & (kept[pair.reshape(-1)] > 0)
+
+
+def _lowest(mesh: Mesh, vertex: Array, normal: Array) -> Array:
+    """How high along a normal the lowest end is of the edges at each vertex, (k,), less their rounding."""
+    ends = np.concatenate([mesh.edges, mesh.edges[:, ::-1]])
+    ends = ends[np.argsort(ends[:, 0], kind="stable")]
+    start = np.searchsorted(ends[:, 0], [vertex, vertex + 1])
+    count = start[1] - start[0]
+    row = np.repeat(np.arange(len(vertex)), count)
+    at = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count) + start[0][row]
+    edge = mesh.vertices[ends[at, 1]] - mesh.vertices[vertex[row]]
+    low = np.zeros(len(vertex))
+    np.minimum.at(low, row, (edge * normal[row]).sum(axis=1) + LEVEL * np.linalg.norm(edge, axis=1))
+    return low
 
 
 def sorted_rows(found: dict[str, Any]) -> dict[str, Any]:
