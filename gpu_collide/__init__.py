@@ -24,6 +24,7 @@ from gpu_collide.queries import pluecker, sweep
 from gpu_collide.queries.check_motions import check_motions
 from gpu_collide.queries.clearance import clearance
 from gpu_collide.queries.collide import collide
+from gpu_collide.queries.events import events
 from gpu_collide.queries.pairs import BroadPhase, find_pairs
 from gpu_collide.queries.scene import Scene
 from gpu_collide.queries.trajectories import collide_trajectories
@@ -31,6 +32,8 @@ from gpu_collide.recordings import Recording, load_recording
 from gpu_collide.results.clearance import Clearance
 from gpu_collide.results.contacts import Contacts, Kind, Status
 from gpu_collide.results.encounters import Encounters
+from gpu_collide.results.enums import EventKind, Side
+from gpu_collide.results.events import TrafficEvents
 from gpu_collide.results.motion_checks import MotionChecks
 from gpu_collide.results.near_misses import NearMisses
 from gpu_collide.results.report import FilterReport
@@ -42,11 +45,11 @@ if TYPE_CHECKING:
     from gpu_collide import batch
 
 __all__ = [
-    "Bodies", "BroadPhase", "Clearance", "Contacts", "Encounters", "FilterReport", "Kind", "Mesh",
-    "MotionChecks", "NearMisses", "Poses", "Recording", "Scene", "Status", "TrajectoryContacts", "Tuning",
-    "baselines", "batch", "check_motions", "chord_error", "clearance", "collide", "collide_trajectories",
-    "devices", "find_pairs", "load_mesh", "load_recording", "motion_difference", "pluecker", "screw_motion",
-    "shapes", "sweep", "view",
+    "Bodies", "BroadPhase", "Clearance", "Contacts", "Encounters", "EventKind", "FilterReport", "Kind",
+    "Mesh", "MotionChecks", "NearMisses", "Poses", "Recording", "Scene", "Side", "Status",
+    "TrafficEvents", "TrajectoryContacts", "Tuning", "baselines", "batch", "check_motions", "chord_error",
+    "clearance", "collide", "collide_trajectories", "devices", "events", "find_pairs", "load_mesh",
+    "load_recording", "motion_difference", "pluecker", "screw_motion", "shapes", "sweep", "view",
 ]  # fmt: skip
 
 
