@@ -23,12 +23,12 @@ from gpu_collide.queries.collide import refuse_rules, warn_of_invalid_in
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.near_misses import near_misses
 from gpu_collide.queries.pairs import gathered, open_search
+from gpu_collide.recordings.recording import Recording
 
 if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import ArrayLike, BackendName, MotionName, Precision, Progress
-    from gpu_collide.recordings.recording import Recording
     from gpu_collide.results.clearance import Clearance
     from gpu_collide.results.near_misses import NearMisses
 
@@ -185,9 +185,10 @@ def clearance(
     which no two features are past each other has no features (`Kind.NONE`): it is as deep as it reaches, or
     where a body goes clean through another, as the whole bodies have to move (docs/decisions/0114).
 
-    Along a recording a pass is a run of steps in each of which two bodies come within `max_distance`; steps
-    in which neither moves do not interrupt it, and make none. Its row is that of its nearest step, the
-    earliest of equal ones, as `clearance` of that step has it (docs/decisions/0119).
+    Along a recording a pass is a run of steps in each of which two bodies come within `max_distance`, and
+    between which, at the frames, they are; steps in which neither moves do not interrupt it, and make none.
+    Its row is that of its nearest step, the earliest of equal ones, as `clearance` of that step has it
+    (docs/decisions/0119).
 
     Branch and bound over times and over both trees of faces, with lower bounds of second order
     (docs/decisions/0112); so the cost grows with the logarithm of the tolerance.
@@ -215,32 +216,19 @@ def clearance(
     >>> found.id_a.tolist(), found.id_b.tolist(), found.gap.round(9).tolist(), found.step.tolist()
     ([7], [8], [0.5], [1])
     """
-    if not isinstance(bodies, Bodies):
-        from gpu_collide.recordings.recording import Recording
-
-        if isinstance(bodies, Recording):
-            for name, value in (("pairs", pairs), ("at", at), ("regions", regions or None),
-                                ("still_pairs", still_pairs or None)):  # fmt: skip
-                if value is not None:
-                    raise TypeError(
-                        f"{name}: expected no such option with a Recording, got one; leave it out"
-                    )
-            return near_misses(
-                bodies, check_tolerance(tolerance), check_max_distance(max_distance), progress,
-                {"world": world, "group": group, "mask": mask, "ignore": ignore, "max_speed": max_speed,
-                 "max_turn": max_turn, "frames_per_batch": frames_per_batch, "motion": motion,
-                 "precision": precision, "backend": backend, "max_bytes": max_bytes},
-            )  # fmt: skip
-    check_bodies(bodies)
-    for name, value in (
-        ("max_speed", max_speed),
-        ("max_turn", max_turn),
-        ("frames_per_batch", frames_per_batch),
-    ):
-        if value is not None:
-            raise TypeError(
-                f"{name}: expected no such option with Bodies, which have one step, got {value!r}"
+    steps = {"max_speed": max_speed, "max_turn": max_turn, "frames_per_batch": frames_per_batch}
+    if isinstance(bodies, Recording):
+        _refuse("a Recording", pairs=pairs, at=at, regions=regions or None, still_pairs=still_pairs or None)
+        tolerance, max_distance = check_tolerance(tolerance), check_max_distance(max_distance)
+        if not np.isfinite(max_distance):
+            raise ValueError(
+                "max_distance: expected a finite length with a Recording, got inf; pass how near counts"
             )
+        options = {"motion": motion, "precision": precision, "backend": backend, "max_bytes": max_bytes,
+                   "world": world, "group": group, "mask": mask, "ignore": ignore}  # fmt: skip
+        return near_misses(bodies, tolerance, max_distance, progress, options | steps)
+    _refuse("Bodies, which have one step", **steps)
+    check_bodies(bodies)
     rules: Any = None
     told = (bodies.world if world is None and pairs is None else world, group, mask, ignore)
     if pairs is None or still_pairs is not False or any(rule is not None for rule in told):
@@ -265,3 +253,10 @@ def clearance(
         some = pairs
         warn_of_invalid_in(bodies, some)
     return measured(engine, bodies, some, asked, progress)
+
+
+def _refuse(given: str, **options: Any) -> None:
+    """Raise `TypeError` if an option was given that goes with the other kind of bodies only."""
+    for name, value in options.items():
+        if value is not None:
+            raise TypeError(f"{name}: expected none with {given}, got {value!r}; leave it out")

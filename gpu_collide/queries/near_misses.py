@@ -60,8 +60,8 @@ def near_misses(recording: Any, tolerance: float, limit: float, progress: Any, o
 
 @dataclass
 class _Part:
-    """Near misses of some steps: the fields of `NearMisses`, and ``since``, the last step before the first
-    in which a body of the pair moved, or was away."""
+    """Near misses of some steps: the fields of `NearMisses`, and ``since``: what ends before this step is a
+    pass of its own."""
 
     rows: dict[str, Array]
     skipped: Array
@@ -90,9 +90,11 @@ class NearMissBatches(StepBatches):
         a, b = batch.number[pairs].T
         order = np.lexsort([at, b, a])
         search = NearRows(engine, batch.bodies, pairs[order], self.tolerance, self.limit)
-        near, upper = search.near()
+        near, upper, starts = search.near()
         a, b, at, pairs = (values[order[near]] for values in (a, b, at, pairs))
         since = np.maximum(since[at, a], since[at, b])
+        starts[~starts] = search.near_at_start(near[~starts])
+        since[~starts] = first + at[~starts]  # begins a pass
         begins = _begins(a, b, first + at, first + at, since)
         told, which = search.nearest(near, upper, np.cumsum(begins) - 1)
         step, fraction = at[which], told.pop("time")
@@ -124,7 +126,7 @@ class NearMissBatches(StepBatches):
 
 
 def _begins(a: Array, b: Array, first_step: Array, last_step: Array, since: Array) -> Array:
-    """Which rows, in the order of (a, b, first_step), begin a pass: a body has moved since the row before."""
+    """Which rows, in the order of (a, b, first_step), begin a pass: they do not go on with the row before."""
     begins = np.ones(len(a), bool)
     begins[1:] = (np.diff(a) != 0) | (np.diff(b) != 0) | (since[1:] > last_step[:-1])
     return begins

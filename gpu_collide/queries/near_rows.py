@@ -53,20 +53,25 @@ class NearRows:
         self.limit = limit + 4.0 * self.slack
         self.timings: dict[str, float] = {}
 
-    def _ask(self, rows: Array, limit: Array, enough: Any = -1.0) -> dict[str, Array]:
-        asked = self.asked._replace(max_distance=limit, enough=enough)
+    def _ask(self, rows: Array, limit: Array, enough: Any = -1.0, at: Any = None) -> dict[str, Array]:
+        asked = self.asked._replace(max_distance=limit, enough=enough, at=at)
         found, timings = self.engine.clearance(self.bodies, self.pairs[rows], asked)
         for stage, seconds in timings.items():
             self.timings[stage] = self.timings.get(stage, 0.0) + seconds
         return found
 
-    def near(self) -> tuple[Array, Array]:
-        """Which pairs come within the limit, or may, (k,) int64, and a distance that each has at some
-        time."""
+    def near(self) -> tuple[Array, Array, Array]:
+        """Which pairs come within the limit, or may, (k,) int64; a distance that each has at some time; and
+        which are near at the start of the step already, as far as that is seen."""
         rows = np.arange(len(self.pairs))
         found = self._ask(rows, self.limit, self.limit)
-        near = np.isfinite(found["distance"]) | (found["status"] == Status.UNRESOLVED)
-        return rows[near], found["distance"][near]
+        near = _may_be_near(found)
+        return rows[near], found["distance"][near], found["time"][near] == 0.0
+
+    def near_at_start(self, rows: Array) -> Array:
+        """Which of these pairs are within the limit at the start of the step, or may be."""
+        limit = self.limit[rows]
+        return _may_be_near(self._ask(rows, limit, limit, at=np.zeros(1)))
 
     def nearest(self, rows: Array, upper: Array, group: Array) -> tuple[dict[str, Array], Array]:
         """The nearest row of each group.
@@ -120,6 +125,10 @@ class NearRows:
             upper[left] = found["distance"]
             left, share = left[~far], 2 * share
         return _of_groups(fields, group, count, best)
+
+
+def _may_be_near(found: dict[str, Array]) -> Array:
+    return np.isfinite(found["distance"]) | (found["status"] == Status.UNRESOLVED)
 
 
 def _rank(group: Array) -> Array:

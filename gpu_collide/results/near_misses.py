@@ -40,9 +40,10 @@ class NearMisses(BodyIds, Result):
     """Passes of two bodies that come within ``max_distance`` along a recording, sorted by (time, body_a,
     body_b, step).
 
-    A pass is a run of steps that follow each other, in each of which the two come within the distance. Steps
-    in which neither moves interrupt none. Of each pass a row tells when they are nearest: of steps that are
-    as near the first, and one of such times in it. ``len()`` is the number of passes.
+    A pass is a run of steps in each of which the two come within the distance, and between which, at the
+    frames, they are within it. Steps in which neither moves interrupt none. Of each pass a row tells when
+    they are nearest: of steps that are as near the first, and one of such times in it. ``len()`` is the
+    number of passes.
 
     Attributes
     ----------

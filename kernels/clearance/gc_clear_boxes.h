@@ -118,7 +118,7 @@ gc_clear_boxes(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, 
     gc_vec c = gc_add(gc_rotate(m, b->c), q->now.q), d = gc_sub(c, a->c), e = gc_rotate_back(m, d),
            w = gc_clear_velocity(q, c), gap_a, gap_b;
     gc_vec bend = gc_clear_bend_b(q, c);
-    gc_real by_a, by_b, bound, length, cost;
+    gc_real by_a, by_b, by_slab, bound, length, cost;
     *way = gc_clear_way(q, gc_clear_far(w) + q->spin * b->reach, bend, b->reach, h);
     length = gc_clear_far(d);
     bound = length - a->reach - b->reach - *way - q->rough;
@@ -159,7 +159,11 @@ gc_clear_boxes(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, 
         }
     }
     if (bound >= limit) return bound;
-    bound = GC_MAX(bound, gc_clear_slabs(q, a, b, d, c, h, &cost) - q->rough);
+    by_slab = gc_clear_slabs(q, a, b, d, c, h, &cost) - q->rough;
+    if (by_slab > bound) {
+        bound = by_slab;
+        *way = GC_MIN(*way, cost);
+    }
     if (h == GC_R(0.0) || bound >= limit) return bound;
     if (by_a > GC_R(0.0)) {
         gc_vec n = gc_scale(gap_a, GC_R(1.0) / by_a);
