@@ -122,8 +122,8 @@ class _Search:
             near &= (times[j] - times[i + 1][:, None] < most) & (times[i][:, None] - times[j + 1] < most)
             rows, columns = np.nonzero(near)
             found.append((np.full(len(rows), row), i[rows], j[columns]))
-        empty = np.zeros(0, int)
-        self.of, self.i, self.j = (np.concatenate([empty, *of]) for of in (zip(*found) if found else [[]] * 3))
+        nothing = np.zeros(0, int)
+        self.of, self.i, self.j = (np.concatenate([nothing, *(part[k] for part in found)]) for k in range(3))
 
     def shifts(self) -> tuple[Array, Array]:
         """Shifts between which the two steps have a time in common."""

@@ -102,15 +102,15 @@ def events(
     >>> found = gc.events(gc.Recording.from_table(cars, degrees=True))
     >>> found.id_a.tolist(), found.time.round(9).tolist(), found.closing_speed.round(9).tolist()
     (['ego'], [0.12], [25.0])
-    >>> found.to_pandas()[["kind", "side_a", "side_b", "clock_a", "ttc"]].values.tolist()
-    [['COLLISION', 'FRONT', 'LEFT', 12, 0.12]]
+    >>> found.to_pandas()[["kind", "side_a", "side_b", "clock_a"]].values.tolist()
+    [['COLLISION', 'FRONT', 'LEFT', 12]]
     """
     from gpu_collide.recordings.recording import Recording
 
     if not isinstance(recording, Recording):
         raise TypeError(
-            f"recording: expected a Recording, got {type(recording).__name__}; Recording.from_table makes one "
-            "of a table"
+            f"recording: expected a Recording, got {type(recording).__name__}; Recording.from_table makes "
+            "one of a table"
         )
     max_ttc = check_positive(max_ttc, "max_ttc", none_ok=True)
     max_pet = check_positive(max_pet, "max_pet", none_ok=True)
@@ -203,7 +203,9 @@ def _meetings(rows: _Rows, found: TrajectoryContacts, machine: dict[str, Any]) -
     of_row = (pairs["body_a"].astype(np.int64) * count + pairs["body_b"]) * rows.span + pairs["step"]
     by_pair = np.argsort(code + met.first_step)
     row_order = np.argsort(of_row)
-    begins = row_order[np.searchsorted(of_row[row_order], code + met.first_step)] if len(met) else np.zeros(0, int)
+    begins = (
+        row_order[np.searchsorted(of_row[row_order], code + met.first_step)] if len(met) else np.zeros(0, int)
+    )
     owner = by_pair[np.searchsorted((code + met.first_step)[by_pair], of_row[inside], "right") - 1]
     place, normal, fraction, time = _first_contacts(found, begins)
     overlap = _overlaps(tracks, met, owner, pairs["step"][inside], machine)
@@ -271,9 +273,11 @@ def _overlaps(
     row = np.cumsum(~again) - 1  # of each frame the one that was asked
     told = clearance(bodies, pairs, at=0.0, **machine)
     normal, position, distance = told.normal.copy(), 0.5 * (told.point_a + told.point_b), told.distance.copy()
-    steep = np.flatnonzero(np.abs(normal[:, 2]) > _LEVEL)  # least up or down: ask for the least that is level
+    steep = np.flatnonzero(np.abs(normal[:, 2]) > _LEVEL)  # ask for the least level depth
     if len(steep):
-        flat = clearance(_tall(bodies, pairs[steep]), np.arange(2 * len(steep)).reshape(-1, 2), at=0.0, **machine)
+        flat = clearance(
+            _tall(bodies, pairs[steep]), np.arange(2 * len(steep)).reshape(-1, 2), at=0.0, **machine
+        )
         normal[steep], distance[steep] = flat.normal, flat.distance
         position[steep] = 0.5 * (flat.point_a + flat.point_b)
         position[steep, 2] = bodies.start.position[pairs[steep]][..., 2].mean(axis=1)
@@ -305,7 +309,10 @@ def _near_misses(rows: _Rows) -> dict[str, Array]:
     number[runs] = np.arange(len(runs))
     a, b = rows.pair[runs].T.astype(np.int64)
     names = ("step", "fraction", "gap", "point_a", "point_b", "normal")
-    told = {name: np.zeros((len(runs), *getattr(near, name).shape[1:]), getattr(near, name).dtype) for name in names}
+    told = {
+        name: np.zeros((len(runs), *getattr(near, name).shape[1:]), getattr(near, name).dtype)
+        for name in names
+    }
     mine = np.flatnonzero(number[rows.run_near] >= 0)
     mine = mine[np.lexsort([near.step[mine], near.gap[mine], rows.run_near[mine]])]
     have, at = np.unique(number[rows.run_near[mine]], return_index=True)

@@ -1,4 +1,4 @@
-"""Where the bodies of a recording are in each of its steps, and where they would come to as they move there."""
+"""Where the bodies of a recording are in each of its steps, and where they would come to as they move."""
 
 from __future__ import annotations
 
@@ -155,6 +155,7 @@ def _predicted(
     closes = np.bincount(met.pair[met.normal_speed < 0], minlength=len(met.status)) > 0
     inside = met.status == Status.INITIAL_OVERLAP
     rows = np.flatnonzero(inside | ((met.status == Status.HIT) & closes))
+    assert met.pairs is not None
     a, b = met.pairs[rows].T
     first = np.minimum(a, b)  # one of the two moves
     seconds = (piece[first] + np.where(inside[rows], 0.0, met.toi[rows])) * (horizon / pieces)

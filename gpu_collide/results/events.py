@@ -53,8 +53,8 @@ class TrafficEvents(BodyIds, Result):
     step : (e,) int64
         The step that has this time.
     first_time, last_time : (e,) float64
-        When they touch, or overlap at a frame, first and last, as in `Encounters`. Of a near miss the begin of
-        its first step and the end of its last.
+        When they touch, or overlap at a frame, first and last, as in `Encounters`. Of a near miss the begin
+        of its first step and the end of its last.
     first_step, last_step : (e,) int64
         The steps of these.
     position : (e, 3) float64
