@@ -305,6 +305,7 @@ class QueryOptions(TypedDict, total=False):
 
     tuning: Tuning | None
     motion: MotionName
+    target_distance: float
     refine: Refine
     resolution: float | None
     pixel_size: float | None

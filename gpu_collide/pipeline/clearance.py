@@ -77,7 +77,6 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
         regions.extend((times * (at + found.features[:, 0]) + k, found) for k, found in enumerate(deep))
 
     told = None if progress is None else lambda stop: progress(stop * times, len(pairs) * times)
-    run.room.limit(run.room.asked, run.backend.reserved_bytes)
     per_pair = run.real.itemsize * (int(run.c["GC_SCREW_STRIDE"]) + 12) + 4 * 12
     pair_pieces(run, len(pairs), per_pair, some, told)
     joined = {name: np.concatenate([part[name] for part in parts]) for name in CLEARANCE_ROWS}

@@ -90,6 +90,10 @@ class Pipeline:
         `gpu_collide.pipeline.broad_phase.pairs.search`."""
         everything = self.options.broad_phase == "off"
         placed = self._given(bodies, margin) if self.resident is None else self.resident.place(bodies)
+        if self.resident is not None and margin and placed is not None:
+            placed = placed | {
+                "mesh_bounds_in": self.run.to_device(mesh_bounds(bodies.meshes, margin), self.run.real)
+            }
         return broad_phase.search(
             self.run,
             bodies,
@@ -262,6 +266,10 @@ class Pipeline:
 
     def clearance(self, bodies, pairs, asked, progress=None):
         """Fields of `Clearance` beside its pairs, and seconds by stage."""
+        if self.resident is None:
+            self.run.room.limit(self.options.max_bytes, self.backend.reserved_bytes)
+        else:
+            self._leave_room()
         found = clearance.clearance(self.run, self.options, bodies, pairs, asked, progress)
         return found, {"compile": 0.0, **self.run.take_timings()}
 

@@ -75,7 +75,8 @@ def _near(engine: Any, crew: Any, bodies: Bodies, rows: Array, number: Array, mo
     to[:moving, 0] = np.nextafter(to[:moving, 0], np.inf)  # the broad phase pairs no two that stand still
     moved = Bodies(crew.meshes, bodies.shape[rows], here, Poses.from_quat_wxyz(to, here.quat_wxyz))
     world, group, mask = (None if of is None else of[number] for of in (crew.rank, crew.group, crew.mask))
-    return gathered(open_search(engine, moved, check_rules(len(rows), world, group, mask, None, False)))
+    rules = check_rules(len(rows), world, group, mask, None, False)
+    return gathered(open_search(engine, moved, rules, margin=engine.options.target_distance))
 
 
 def _poses(bodies: Bodies, rows: Array) -> Poses:

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._calls import renamed, within_memory
-from gpu_collide._options import OLD_TUNING, Options
-from gpu_collide._validate import as_int_array, check_callable, device_pairs, how_many
+from gpu_collide._options import OLD_TUNING, Options, Tuning
+from gpu_collide._validate import as_int_array, check_callable, check_pairs, device_pairs, how_many
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
-from gpu_collide.bodies.bodies import Bodies, check_motion
+from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses, as_poses
 from gpu_collide.bodies.rules import check_rules
-from gpu_collide.queries.collide import answer, answer_pairs
+from gpu_collide.queries.clearance_arguments import checked, measured
+from gpu_collide.queries.collide import answer, answer_pairs, warn_of_invalid_in
 from gpu_collide.queries.input_warnings import warn_of_bodies
-from gpu_collide.queries.pairs import all_pairs, check_count, open_search, warn_of_invalid
+from gpu_collide.queries.pairs import all_pairs, check_count, gathered, warn_of_invalid
 from gpu_collide.queries.scene_cache import SceneCache
+from gpu_collide.queries.scene_poses import ScenePoses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from gpu_collide._options import Tuning
     from gpu_collide._types import (
         ArrayLike,
         BackendName,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     )
     from gpu_collide.bodies.rules import Rules
     from gpu_collide.geometry.mesh.mesh import Mesh
+    from gpu_collide.results.clearance import Clearance
     from gpu_collide.results.contacts import Contacts
     from gpu_collide.results.report import PairReport
 
@@ -49,7 +51,7 @@ __all__ = ["Scene"]
 LOOKS = 100  # questions of a scene whose bodies are looked at for what can hardly be meant
 
 
-class Scene:
+class Scene(ScenePoses):
     """Bodies with fixed shapes and changing poses: what a simulation queries in every step.
 
     Everything that does not change is made once and kept on one backend: tables of the meshes, rules,
@@ -159,92 +161,6 @@ class Scene:
         self._lock = threading.RLock()
         self._kept.after_fork()
 
-    # -- poses -----------------------------------------------------------------------------------------------
-    @within_memory
-    def update(
-        self, poses: Poses | Sequence[ArrayLike], end: Poses | Sequence[ArrayLike] | None = None
-    ) -> None:
-        """New poses of all bodies: at rest, or at the start and at the end of a step.
-
-        Parameters
-        ----------
-        poses : Poses of shape (n,), or (position, quat_wxyz)
-        end : Poses of shape (n,), or (position, quat_wxyz), optional
-            Left out, the bodies are at rest at `poses`.
-
-        Raises
-        ------
-        TypeError, ValueError
-            No poses, or those of another number of bodies; the scene is closed.
-        """
-        start = self._checked(poses, "poses")
-        stop = start if end is None else self._checked(end, "end")
-        with self._lock:
-            self._check_open()
-            self._bodies = self._made = self._made.moved(start, stop)
-
-    @within_memory
-    def update_velocities(
-        self,
-        poses: Poses | Sequence[ArrayLike],
-        linear_velocity: ArrayLike,
-        angular_velocity: ArrayLike,
-        duration: float = 1.0,
-        *,
-        center: ArrayLike | None = None,
-    ) -> None:
-        """New poses of all bodies at the start of a step, and velocities that they keep over it.
-
-        The scene is one of ``motion="body"``.
-
-        Parameters
-        ----------
-        poses : Poses of shape (n,), or (position, quat_wxyz)
-        linear_velocity, angular_velocity, duration, center
-            As in `Bodies.from_velocities`: in the world, length and radians per unit of time; time; body
-            coordinates.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As in `update`; velocities of other shapes, or a scene whose pairs move on relative screws.
-        """
-        start = self._checked(poses, "poses")
-        with self._lock:
-            self._check_open()
-            given = linear_velocity, angular_velocity, duration
-            bodies = self._made.spinning(start, *given, center=center)
-            check_motion(bodies, self.options.motion)
-            self._bodies = self._made = bodies
-
-    @within_memory
-    def step(self, poses: Poses | Sequence[ArrayLike]) -> None:
-        """The next step: the end of the last one is its start, and `poses` are its end.
-
-        Parameters
-        ----------
-        poses : Poses of shape (n,), or (position, quat_wxyz)
-
-        Raises
-        ------
-        TypeError, ValueError
-            As in `update`; also if the scene has no poses yet from which to step.
-        """
-        end = self._checked(poses, "poses")
-        with self._lock:
-            bodies = self._now()
-            self._bodies = self._made = bodies.moved(bodies.end, end)
-
-    def _checked(self, poses: Any, name: str) -> Poses:
-        """`poses` of all bodies."""
-        poses = as_poses(poses, name)
-        if poses.shape not in ((len(self),), self._made.worlds if self._made is not None else None):
-            raise ValueError(
-                f"{name}: expected poses of the scene's {len(self)} bodies, shape ({len(self)},), got "
-                f"{poses.shape}; for other bodies make another Scene"
-            )
-        return poses
-
     # -- questions -------------------------------------------------------------------------------------------
     @renamed(broad_phase=OLD_TUNING["broad_phase"])
     def find_pairs(self, *, tuning: Tuning | None = None) -> NDArray[np.int32]:
@@ -283,6 +199,7 @@ class Scene:
         *,
         tuning: Tuning | None = None,
         report: bool = False,
+        target_distance: float = 0.0,
         refine: Refine = "exact",
         resolution: float | None = None,
         pixel_size: float | None = None,
@@ -298,8 +215,8 @@ class Scene:
         ----------
         pairs : (p, 2) array_like of int, optional
             Bodies to look at; the rules of the scene do not apply to them. Default: those of the broad phase.
-        tuning, report, refine, resolution, pixel_size, min_properness, contacts, check_start, results, \
-progress
+        tuning, report, target_distance, refine, resolution, pixel_size, min_properness, contacts, \
+check_start, results, progress
             As in `gpu_collide.collide`. `progress` may not ask the scene.
 
         Returns
@@ -323,8 +240,9 @@ progress
         with self._lock:
             bodies, kept = self._now(), self._kept
             engine = kept.engines.of(
-                tuning=tuning, report=report, refine=refine, resolution=resolution, pixel_size=pixel_size,
-                min_properness=min_properness, contacts=contacts, check_start=check_start, results=results,
+                tuning=tuning, report=report, target_distance=target_distance, refine=refine,
+                resolution=resolution, pixel_size=pixel_size, min_properness=min_properness,
+                contacts=contacts, check_start=check_start, results=results,
             )  # fmt: skip
             if progress is not None:
                 check_callable(progress, "progress")
@@ -335,14 +253,61 @@ progress
                     found = answer_pairs(engine, bodies, asked, progress)
             else:
                 with kept.work:
-                    search = open_search(engine, bodies, self._rules, kept.tree.take())
-                    kept.tree.keep(search)
+                    search = kept.search(engine, bodies, self._rules, engine.options.target_distance)
                     self._report = search.report
                     found = answer(engine, bodies, search, progress)
             looks, self._looks = self._looks, self._looks - 1
         if looks > 0:  # what is meant wrongly is so from the first step on
             warn_of_bodies(bodies, found.pairs, found.status)
         return found
+
+    @within_memory
+    def clearance(
+        self,
+        pairs: ArrayLike | None = None,
+        *,
+        max_distance: float = np.inf,
+        at: ArrayLike | None = None,
+        regions: bool = False,
+        tolerance: float = 1e-9,
+        progress: Progress | None = None,
+    ) -> Clearance:
+        """How near the bodies come to each other during the step, as `gpu_collide.clearance` has it for
+        `bodies`.
+
+        Parameters
+        ----------
+        pairs : (p, 2) array_like of int, optional
+            Bodies to look at; the rules of the scene do not apply to them. Default: with a finite
+            `max_distance` those of the broad phase, else all that the rules allow.
+        max_distance, at, regions, tolerance, progress
+            As in `gpu_collide.clearance`. `progress` may not ask the scene.
+
+        Returns
+        -------
+        Clearance
+            The same bits as those of ``gpu_collide.clearance(scene.bodies, ...)`` with the scene's rules,
+            motion, precision and backend.
+
+        Raises
+        ------
+        TypeError, ValueError, MemoryLimitError
+            As `collide`.
+        """
+        asked = checked(max_distance, at, regions, tolerance, progress)
+        with self._lock:
+            bodies, kept = self._now(), self._kept
+            everything = pairs is None and not np.isfinite(asked.max_distance)
+            engine = kept.engines.of(tuning=Tuning(broad_phase="off") if everything else None)
+            with kept.work:
+                if pairs is None:
+                    margin = 0.0 if everything else asked.max_distance
+                    search = kept.search(engine, bodies, self._rules, margin)
+                    self._report, some = search.report, gathered(search)
+                else:
+                    some = check_pairs(pairs, len(bodies))
+                    warn_of_invalid_in(bodies, some)
+                return measured(engine, bodies, some, asked, progress)
 
     def _now(self) -> Bodies:
         """The bodies with their poses, if there are any to ask about."""

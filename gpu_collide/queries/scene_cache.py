@@ -8,6 +8,7 @@ from gpu_collide.pipeline.broad_phase.pairs import KeptTree
 from gpu_collide.pipeline.device_scene import PreparedScene, scene_too_large
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.engine_cache import CheckedPairs, EngineCache, ReentrancyGuard
+from gpu_collide.queries.pairs import open_search
 
 if TYPE_CHECKING:
     from typing import Any
@@ -66,6 +67,15 @@ class SceneCache:
             engine = make(self.backend, self.options.precision, self.options.max_bytes)
             self._methods[make] = engine
         return engine
+
+    def search(self, engine: Any, bodies: Bodies, rules: Rules, margin: float = 0.0) -> Any:
+        """The counted pairs that may come within `margin`; only the tree over bodies without one is kept for
+        the next step."""
+        if margin > 0.0:
+            return open_search(engine, bodies, rules, margin=margin)
+        search = open_search(engine, bodies, rules, self.tree.take())
+        self.tree.keep(search)
+        return search
 
     @property
     def fixed(self) -> dict[str, Any]:

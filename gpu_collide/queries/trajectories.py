@@ -152,8 +152,8 @@ def collide_trajectories(
     report : bool, optional
         Count what the broad phase and the filters let through: ``.report`` of the result.
     **options
-        Handed to `collide`: ``motion``, ``min_properness``, ``contacts``, ``tuning``, ``backend``,
-        ``max_bytes``, ...
+        Handed to `collide`: ``motion``, ``target_distance``, ``min_properness``, ``contacts``, ``tuning``,
+        ``backend``, ``max_bytes``, ...
 
     Returns
     -------
