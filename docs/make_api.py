@@ -25,7 +25,7 @@ PAGES = (
     (
         "collisions.md", "Collisions",
         "Contacts of pairs of bodies, how near they come, and the pairs that may meet.",
-        ("collide", "clearance", "check_motions", "find_pairs", "BroadPhase", "Scene", "collide_trajectories",
+        ("collide", "clearance", "check_motions", "find_pairs", "BroadPhase", "Scene", "collide_trajectories", "events",
          "Tuning", "screw_motion", "motion_difference", "chord_error"),
     ),
     (
@@ -36,7 +36,7 @@ PAGES = (
         "results.md", "Results",
         "What `gc.collide`, `gc.clearance` and `gc.collide_trajectories` return; [as tables](../tables.md).",
         ("Contacts", "Clearance", "MotionChecks", "Status", "Kind", "FilterReport", "TrajectoryContacts",
-         "Encounters"),
+         "Encounters", "TrafficEvents", "EventKind", "Side"),
     ),
     (
         "movers.md", "Movers",

@@ -13,6 +13,7 @@ import gpu_collide as gc
 from gpu_collide.errors import MissingExtraError
 from gpu_collide.results import table_schema, tables
 from gpu_collide.scenes import worlds
+from tests.api._vehicles import two_cars
 
 UP = [[1.0, 0, 0, 0]]
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,6 +62,7 @@ def others():
             box, None, lambda m, t: starts[m][:, None], 2, max_acceleration=0, obstacles=floor, margin=99.0
         ),  # fmt: skip
         gc.sweep.planes(floor, [[0, 0, 1.1]], [0.3, 0.3, 0.6], reach=0.1, **sweep),
+        gc.events(gc.Recording.from_table(two_cars()), backend="cpu"),
     ]
 
 

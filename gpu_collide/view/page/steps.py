@@ -141,10 +141,13 @@ def scene_of_events(found: TrafficEvents, recording: Recording) -> PageScene:
     _check_bodies(np.stack([found.body_a, found.body_b], axis=1), len(cast.number))
     race = np.searchsorted([first for first, _ in races], found.step, side="right") - 1
     near = int((~found.met).sum())
+    fields = fields_of(found, np.arange(len(found)))
+    for about in fields:  # the list has a narrow column for what is called kind
+        about["name"] = "event" if about["name"] == "kind" else about["name"]
     events = Events.single(
         race, found.closing_speed, np.where(found.met, -1, 0), a=found.body_a, b=found.body_b,
         time=found.time, place=found.position, normal=found.normal,
-        fields=fields_of(found, np.arange(len(found))), labels=["near miss"],
+        fields=fields, labels=["near miss"],
     )  # fmt: skip
     return PageScene(
         f"{_many(recording.n_bodies, 'vehicle')}, {_many(len(found) - near, 'meeting')}, "
