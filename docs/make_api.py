@@ -25,8 +25,8 @@ PAGES = (
     (
         "collisions.md", "Collisions",
         "Contacts of pairs of bodies, how near they come, and the pairs that may meet.",
-        ("collide", "clearance", "check_motions", "find_pairs", "BroadPhase", "Scene", "collide_trajectories", "events",
-         "Tuning", "screw_motion", "motion_difference", "chord_error"),
+        ("collide", "clearance", "check_motions", "find_pairs", "BroadPhase", "Scene", "collide_trajectories",
+         "events", "Tuning", "screw_motion", "motion_difference", "chord_error"),
     ),
     (
         "bodies.md", "Meshes, poses, recordings", "What queries are given.",

@@ -61,8 +61,8 @@ def others():
         gc.check_motions(
             box, None, lambda m, t: starts[m][:, None], 2, max_acceleration=0, obstacles=floor, margin=99.0
         ),  # fmt: skip
+        gc.events(gc.Recording.from_table(two_cars((3, 7))), backend="cpu"),
         gc.sweep.planes(floor, [[0, 0, 1.1]], [0.3, 0.3, 0.6], reach=0.1, **sweep),
-        gc.events(gc.Recording.from_table(two_cars()), backend="cpu"),
     ]
 
 

@@ -168,8 +168,9 @@ def page_scene(result: Any, scene: Any, query: QueryArguments, most: int | None 
     if isinstance(result, (TrajectoryContacts, TrafficEvents)):
         if not isinstance(scene, Recording):
             raise TypeError(f"scene: expected the Recording of the contacts, got {type(scene).__name__}")
-        events = isinstance(result, TrafficEvents)
-        return scene_of_events(result, scene) if events else scene_of_recording(result, scene)
+        if isinstance(result, TrafficEvents):
+            return scene_of_events(result, scene)
+        return scene_of_recording(result, scene)
     bodies = as_static(_checked_bodies(scene))
     assert bodies is not None
     if isinstance(result, Contacts):
