@@ -24,11 +24,11 @@ from gpu_collide.queries import pluecker, sweep
 from gpu_collide.queries.check_motions import check_motions
 from gpu_collide.queries.clearance import clearance
 from gpu_collide.queries.collide import collide
-from gpu_collide.queries.events import events
 from gpu_collide.queries.pairs import BroadPhase, find_pairs
 from gpu_collide.queries.scene import Scene
 from gpu_collide.queries.trajectories import collide_trajectories
 from gpu_collide.recordings import Recording, load_recording
+from gpu_collide.recordings.events import events
 from gpu_collide.results.clearance import Clearance
 from gpu_collide.results.contacts import Contacts, Kind, Status
 from gpu_collide.results.encounters import Encounters

@@ -95,7 +95,7 @@ def add_parser(commands: Any) -> None:
 def traffic(options: argparse.Namespace, terminal: Terminal) -> None:
     """Read the table, look for events, say what was found, write."""
     from gpu_collide import view
-    from gpu_collide.queries.events import events
+    from gpu_collide.recordings.events import events
 
     output = None if options.output is None else check_output(options.output, (options.table,))
     if options.page is not None:

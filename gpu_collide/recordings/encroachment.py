@@ -12,7 +12,7 @@ from gpu_collide.results.enums import Status
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array
-    from gpu_collide.queries.tracks import Tracks
+    from gpu_collide.recordings.tracks import Tracks
 
 __all__ = ["post_encroachment_times"]
 

@@ -12,14 +12,14 @@ from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.quaternion import rotate
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.clearance import clearance
-from gpu_collide.queries.encroachment import post_encroachment_times
-from gpu_collide.queries.tracks import Tracks, least_ttc_of_steps, merged
+from gpu_collide.recordings.encroachment import post_encroachment_times
+from gpu_collide.recordings.recording import Recording
+from gpu_collide.recordings.tracks import Tracks, least_ttc_of_steps, merged
 from gpu_collide.results.enums import EventKind, Side, Status
 from gpu_collide.results.events import TrafficEvents
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array, ArrayLike, BackendName, MotionName, Precision
-    from gpu_collide.recordings.recording import Recording
     from gpu_collide.results.encounters import Encounters
     from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
@@ -105,8 +105,6 @@ def events(
     >>> found.to_pandas()[["kind", "side_a", "side_b", "clock_a"]].values.tolist()
     [['COLLISION', 'FRONT', 'LEFT', 12]]
     """
-    from gpu_collide.recordings.recording import Recording
-
     if not isinstance(recording, Recording):
         raise TypeError(
             f"recording: expected a Recording, got {type(recording).__name__}; Recording.from_table makes "
