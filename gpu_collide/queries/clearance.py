@@ -224,9 +224,11 @@ def clearance(
             raise ValueError(
                 "max_distance: expected a finite length with a Recording, got inf; pass how near counts"
             )
-        options = {"motion": motion, "precision": precision, "backend": backend, "max_bytes": max_bytes,
-                   "world": world, "group": group, "mask": mask, "ignore": ignore}  # fmt: skip
-        return near_misses(bodies, tolerance, max_distance, progress, options | steps)
+        told_of = {
+            "motion": motion, "precision": precision, "backend": backend, "max_bytes": max_bytes,
+            "world": world, "group": group, "mask": mask, "ignore": ignore, **steps,
+        }  # fmt: skip
+        return near_misses(bodies, tolerance, max_distance, progress, told_of)
     _refuse("Bodies, which have one step", **steps)
     check_bodies(bodies)
     rules: Any = None

@@ -249,8 +249,8 @@ def step_batches(
     masks = _check_numbers(options.get("mask"), "mask", n, total, 0xFFFFFFFF)
     left_out = _check_ignore(options.get("ignore"), total)
     check_rules(total, worlds, groups, masks, left_out, still_pairs)
-    asked = (checked.backend, checked.precision) + (() if programs is None else (programs,))
-    engine = engine_on(get_backend(*asked), checked)
+    needed: Any = {} if programs is None else {"programs": programs}
+    engine = engine_on(get_backend(checked.backend, checked.precision, **needed), checked)
     crew = Participants(movers, still, worlds, groups, masks, left_out)
     size = 1 if crew.alone else frames_per_batch or crew.usual_batch(checked.max_bytes)
     sweep = kind(crew, times, max_speed, max_turn, progress, size, bool(still_pairs), engine)

@@ -27,16 +27,14 @@ from gpu_collide.results.result import whole_number
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, Literal, TypeVar
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any, Literal
 
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
     from gpu_collide._options import StepOptions
     from gpu_collide._types import Array, ArrayLike, Progress
-
-    _Part = TypeVar("_Part")
 
 __all__ = ["Recording", "recording_of"]
 
@@ -375,9 +373,7 @@ class Recording:
         batches = (part.shifted(first) for first, part in parts)
         return batches if stream else TrajectoryContacts.concatenate(batches)
 
-    def swept(
-        self, ask: Callable[..., Iterator[_Part]], progress: Any, options: Mapping[str, Any]
-    ) -> Iterator[tuple[int, _Part]]:
+    def swept(self, ask: Any, progress: Any, options: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
         """What `ask`, which takes the arguments of `collide_trajectories`, yields of every race, with ids in
         its ``info``, and the first frame of that race; steps are counted from there."""
         progress = once_each(progress) if callable(progress) else progress
@@ -385,9 +381,7 @@ class Recording:
         first = self._sweep(ask, races[0], 0, progress, options)  # complains about options, of a stream too
         return self._parts(ask, races, first, progress, options)
 
-    def _sweep(
-        self, ask: Callable[..., Any], race: tuple[int, int], done: int, progress: Any, options: Any
-    ) -> Any:
+    def _sweep(self, ask: Any, race: tuple[int, int], done: int, progress: Any, options: Any) -> Any:
         first, stop = race
         max_bytes = check_bytes(options.get("max_bytes"), DEFAULT_BYTES)
         blocks = self._source.blocks(first, stop, usual_batch(self.n_bodies, max_bytes))

@@ -84,7 +84,8 @@ GC_FN gc_real gc_clear_outside(gc_real x, gc_real reach)
 }
 
 /* The bound by the directions of the slabs of both, where these are flat: of ground that is inclined the box is as high as it is long. */
-GC_FN gc_real gc_clear_slabs(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, gc_vec d, gc_vec c, gc_real h, gc_real *way)
+GC_FN gc_real
+gc_clear_slabs(const gc_clear *q, const gc_clear_box *a, const gc_clear_box *b, gc_vec d, gc_vec c, gc_real h, gc_real *way)
 {
     gc_real bound = -GC_BVH_FAR, other, cost;
     if (GC_CLEAR_FLAT * (a->high - a->low) < a->reach && gc_dot(d, d) < GC_R(4.0) * a->reach * a->reach) {

@@ -111,7 +111,7 @@ def test_options_are_those_of_collide():
     """A keyword of `collide` is fixed by the scene or asked in its `collide`, with the same default."""
     whole, own, made = (inspect.signature(f).parameters for f in (gc.collide, gc.Scene.collide, gc.Scene))
     fixed = {"world", "group", "mask", "ignore", "still_pairs", "precision", "backend", "max_bytes", "motion"}
-    other = {"bodies", "target_distance"}  # a scene has no contacts at a distance
+    other = {"bodies"}
     assert set(whole) - other == (set(own) - {"self"}) | fixed and fixed < set(made)
     for name, parameter in whole.items():
         if name not in other:

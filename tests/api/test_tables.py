@@ -109,6 +109,14 @@ def test_arrow(crowd):
     assert table.column("kind").to_pylist()[0] == gc.Kind(int(crowd[0].kind[0])).name
 
 
+def passing(heights):
+    """Near misses of a box that goes up and down beside another."""
+    position = [[[0, 0, 0], [0.1, 1.2, h]] for h in heights]
+    arrays = {"time": range(len(heights)), "position": position, "quat_wxyz": [UP * 2] * len(heights)}
+    recording = gc.Recording.from_arrays(arrays, meshes=gc.shapes.box())
+    return gc.clearance(recording, max_distance=1.0, max_speed=50.0, backend="cpu")
+
+
 def rows_and_none(crowd, bounces, others):
     """Of every class two results of the same kind of query, one with rows in every table and one without."""
     bodies, _ = worlds(20, seed=3)
@@ -126,6 +134,7 @@ def rows_and_none(crowd, bounces, others):
     yield jumps, never
     yield bounces.encounters(), never.encounters()
     yield meets, misses
+    yield passing([3.0, 0.1, 3.0, 300.0]), passing([9.0, 8.0])
     yield from ((result, result[:0]) for result in (*others, clipped))
 
 
