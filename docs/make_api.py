@@ -25,8 +25,9 @@ PAGES = (
     (
         "collisions.md", "Collisions",
         "Contacts of pairs of bodies, how near they come, and the pairs that may meet.",
-        ("collide", "clearance", "contacts_at", "check_motions", "Robot", "Joint", "find_pairs", "BroadPhase", "Scene",
-         "collide_trajectories", "Tuning", "screw_motion", "motion_difference", "chord_error"),
+        ("collide", "clearance", "contacts_at", "check_motions", "Robot", "Joint", "find_pairs", "BroadPhase",
+         "Scene", "collide_trajectories", "events", "Tuning", "screw_motion", "motion_difference",
+         "chord_error"),
     ),
     (
         "bodies.md", "Meshes, poses, recordings", "What queries are given.",
@@ -37,7 +38,7 @@ PAGES = (
         "What `gc.collide`, `gc.clearance`, `gc.contacts_at` and `gc.collide_trajectories` return; "
         "[as tables](../tables.md).",
         ("Contacts", "Clearance", "MotionChecks", "Status", "Kind", "FilterReport", "TrajectoryContacts",
-         "Encounters"),
+         "Encounters", "NearMisses", "TrafficEvents", "EventKind", "Side"),
     ),
     (
         "movers.md", "Movers",

@@ -1,8 +1,9 @@
-"""Who hits whom in a table of vehicles: ``python examples/traffic.py [VEHICLES] [--seconds 30]``.
+"""Who hits whom, and who nearly does, in a table of vehicles: ``python examples/traffic.py [VEHICLES]``.
 
 A town of cars, vans and buses that drive on arcs, each with a size and an id of its own; they come and go,
 and now and then the tracker loses one. The table has a row for each vehicle at each tenth of a second in
-which it is seen. It is a DataFrame if pandas is installed, else a dict of arrays.
+which it is seen. It is a DataFrame if pandas is installed, else a dict of arrays. ``--page town.html`` writes
+a page for a browser.
 """
 
 import argparse
@@ -46,9 +47,9 @@ def town(vehicles=200, seconds=30.0, rate=10.0, side=400.0, seed=0):
 
 
 def who_hits_whom(table, motion="body"):
-    """The recording of a table, and the encounters in it."""
+    """The recording of a table, and the meetings and near misses in it."""
     recording = gc.Recording.from_table(table)
-    return recording, recording.collide(motion=motion).encounters()
+    return recording, gc.events(recording, motion=motion)
 
 
 def main(arguments):
@@ -59,6 +60,7 @@ def main(arguments):
     parser.add_argument("--seconds", type=float, default=30.0, help="of the recording (default: 30)")
     parser.add_argument("--motion", choices=["body", "relative"], default="body")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--page", metavar="FILE", help="write a page for a browser (.html)")
     asked = parser.parse_args(arguments)
     table = town(asked.vehicles, asked.seconds, seed=asked.seed)
     try:
@@ -69,12 +71,14 @@ def main(arguments):
         table = pandas.DataFrame(table)
     who_hits_whom(town(4, 1.0), asked.motion)  # the first call builds kernels
     begin = time.perf_counter()
-    recording, met = who_hits_whom(table, asked.motion)
-    print(f"{len(table['id']):,} rows, {recording}: {time.perf_counter() - begin:.2f} s\n{met}")
-    for e in met[met.contacts > 0][:10]:
-        print(
-            f"{e['first_time']:6.2f} s  {e['id_a']:>8} and {e['id_b']:<8} close at {e['approach']:5.1f} m/s"
-        )
+    recording, found = who_hits_whom(table, asked.motion)
+    print(f"{len(table['id']):,} rows, {recording}: {time.perf_counter() - begin:.2f} s\n{found}")
+    for e in found[found.kind == gc.EventKind.COLLISION][:10]:
+        sides = " on ".join(gc.Side(e[name]).name.lower() for name in ("side_a", "side_b"))
+        speed = f"{e['closing_speed']:5.1f} m/s"
+        print(f"{e['time']:6.2f} s  {e['id_a']:>8} and {e['id_b']:<8} close at {speed}, {sides}")
+    if asked.page:
+        gc.view.page(found, recording, asked.page)
 
 
 if __name__ == "__main__":

@@ -29,9 +29,12 @@ from gpu_collide.queries.pairs import BroadPhase, find_pairs
 from gpu_collide.queries.scene import Scene
 from gpu_collide.queries.trajectories import collide_trajectories
 from gpu_collide.recordings import Recording, load_recording
+from gpu_collide.recordings.events import events
 from gpu_collide.results.clearance import Clearance
 from gpu_collide.results.contacts import Contacts, Kind, Status
 from gpu_collide.results.encounters import Encounters
+from gpu_collide.results.enums import EventKind, Side
+from gpu_collide.results.events import TrafficEvents
 from gpu_collide.results.motion_checks import MotionChecks
 from gpu_collide.results.near_misses import NearMisses
 from gpu_collide.results.report import FilterReport
@@ -45,13 +48,11 @@ if TYPE_CHECKING:
     from gpu_collide import batch
 
 __all__ = [
-    "Bodies", "BroadPhase", "Clearance", "Contacts", "Encounters", "FilterReport", "Joint", "Kind", "Mesh",
-    "MotionChecks", "NearMisses", "Poses", "Recording", "Robot", "Scene", "Status", "TrajectoryContacts",
-    "Tuning",
-    "baselines", "batch", "check_motions", "chord_error", "clearance", "collide", "collide_trajectories",
-    "contacts_at",
-    "devices", "find_pairs", "load_mesh", "load_recording", "motion_difference", "pluecker", "screw_motion",
-    "shapes", "sweep", "view",
+    "Bodies", "BroadPhase", "Clearance", "Contacts", "Encounters", "EventKind", "FilterReport", "Joint",
+    "Kind", "Mesh", "MotionChecks", "NearMisses", "Poses", "Recording", "Robot", "Scene", "Side", "Status",
+    "TrafficEvents", "TrajectoryContacts", "Tuning", "baselines", "batch", "check_motions", "chord_error",
+    "clearance", "collide", "collide_trajectories", "contacts_at", "devices", "events", "find_pairs",
+    "load_mesh", "load_recording", "motion_difference", "pluecker", "screw_motion", "shapes", "sweep", "view",
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from gpu_collide import _interrupt
-from gpu_collide.cli import batch, demo, devices, doctor, race, run, screen, study, verify, view
+from gpu_collide.cli import batch, demo, devices, doctor, race, run, screen, study, traffic, verify, view
 from gpu_collide.cli.files import UserError
 from gpu_collide.cli.terminal import Terminal
 
@@ -31,6 +31,7 @@ start here:
   gpu-collide screen a.obj b.obj poses.npz --pair 7     look at one of them
   gpu-collide race --demo --picture track.png           a recorded race on its track
   gpu-collide race --demo --page page.html              the same in a browser, with a time bar
+  gpu-collide traffic tracks.csv -o events.parquet      who hits whom in a table of vehicles
   gpu-collide batch drives/ -o out --engine processes   thousands of recordings, on all cores
 
 Each command explains itself: gpu-collide run --help
@@ -54,7 +55,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"gpu-collide {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for module in (demo, run, race, batch, view, screen, devices, doctor, verify, study):
+    for module in (demo, run, race, traffic, batch, view, screen, devices, doctor, verify, study):
         module.add_parser(commands)
     return parser
 

@@ -218,11 +218,8 @@ def clearance(
     steps = {"max_speed": max_speed, "max_turn": max_turn, "frames_per_batch": frames_per_batch}
     if isinstance(bodies, Recorded):
         _refuse("a Recording", pairs=pairs, at=at, regions=regions or None, still_pairs=still_pairs or None)
-        tolerance, max_distance = (
-            check_tolerance(tolerance),
-            lengths_of_pairs(max_distance, "max_distance", None),
-        )
-        if not np.isfinite(max_distance):
+        tolerance, limit = check_tolerance(tolerance), lengths_of_pairs(max_distance, "max_distance", None)
+        if limit == np.inf:
             raise ValueError(
                 "max_distance: expected a finite length with a Recording, got inf; pass how near counts"
             )

@@ -2,7 +2,7 @@
 
 import enum
 
-__all__ = ["CONTACT_KINDS", "Feature", "Kind", "Status", "Touch"]
+__all__ = ["CONTACT_KINDS", "EventKind", "Feature", "Kind", "Side", "Status", "Touch"]
 
 
 class Status(enum.IntEnum):
@@ -56,3 +56,23 @@ class Touch(enum.IntEnum):
     EV = 5  #: at rest: an edge of the mover beside a vertex of the obstacle
     VV = 6  #: at rest: a vertex of each
     OVERLAP = 7  #: at rest: a region of overlap of which no features tell the depth; they are -1
+
+
+class EventKind(enum.IntEnum):
+    """What a row of `TrafficEvents` is."""
+
+    COLLISION = 0  #: two bodies come to touch
+    IN_TOUCH = 1  #: they overlap or touch already when they are first seen together
+    NEAR_MISS = 2  #: they come near, or would meet as they move, and do not touch
+
+
+class Side(enum.IntEnum):
+    """Which side of a vehicle, whose x axis is ahead and z axis up."""
+
+    NONE = 0  #: not known
+    FRONT = 1
+    LEFT = 2
+    REAR = 3
+    RIGHT = 4
+    TOP = 5
+    BOTTOM = 6

@@ -25,6 +25,7 @@ __all__ = [
     "contact_faults",
     "csr_faults",
     "encounter_faults",
+    "event_faults",
     "id_faults",
     "normal_faults",
     "part_faults",
@@ -37,6 +38,7 @@ __all__ = [
 
 # Lengths of normals and properness in files: float32 leaves 2e-7, and no result is meant to be off by more.
 UNIT_TOLERANCE = 1e-3
+_ENDLESS = ("ttc", "ttc_time", "pet")  # of events: inf where there is none
 SKIP_REASONS = ("invalid", "teleport", "turn")
 
 
@@ -185,6 +187,22 @@ def encounter_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Ite
     off = np.abs(np.linalg.norm(a["normal"], axis=1) - touched) > UNIT_TOLERANCE
     yield from _rows("normal", off, "directions of length 1, zero without a contact")
     yield from _order_faults("first_time", [a[n] for n in ("first_time", "body_a", "body_b", "first_step")])
+
+
+def event_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `TrafficEvents`."""
+    yield from _rows("body_b", (a["body_a"] < 0) | (a["body_b"] <= a["body_a"]), "body_a < body_b")
+    for name, most in (("kind", 2), ("clock_a", 12), ("clock_b", 12), ("side_a", 6), ("side_b", 6)):
+        yield from _rows(name, a[name] > most, f"numbers from 0 to {most}")
+    for name, dtype in ((name, values.dtype) for name, values in a.items()):
+        if dtype.kind == "f":
+            wrong = np.isnan(a[name]) if name in _ENDLESS else ~np.isfinite(a[name])
+            yield from _rows(name, wrong, "numbers" if name in _ENDLESS else "finite numbers")
+    for name in (*_ENDLESS, "gap", "depth", "overlap_frames"):
+        yield from _rows(name, a[name] < 0, "0 or more") if name != "ttc_time" else ()
+    yield from _rows("last_step", a["last_step"] < a["first_step"], "the first step or a later one")
+    yield from _rows("last_time", a["last_time"] < a["first_time"], "the first time or a later one")
+    yield from _order_faults("time", [a[name] for name in ("time", "body_a", "body_b", "step")])
 
 
 def id_faults(info: Mapping[str, Any], a: Mapping[str, Array]) -> Iterator[tuple[str, str]]:

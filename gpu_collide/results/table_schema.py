@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import as_numpy
-from gpu_collide.results.enums import Feature, Kind, Status, Touch
+from gpu_collide.results.enums import EventKind, Feature, Kind, Side, Status, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -258,6 +258,37 @@ _ENCOUNTERS = (
     _vector("normal", "", "unit normal of its hardest contact, from A to B; zero: none"),
     *_named(" in its hardest contact"),
 )
+_EVENTS = (
+    Column("body_a", "", "body A; the moving ones are counted first"),
+    Column("body_b", "", "body B"),
+    *_ids(lambda side, r: getattr(r, f"body_{side}")),
+    Column("kind", "", "what it is", words=EventKind),
+    Column("time", "s", "of the first contact, or of the least gap; the columns without times are of then"),
+    Column("step", "", "the step that has this time"),
+    Column("first_time", "s", "when they touch or overlap first; of a near miss its begin"),
+    Column("last_time", "s", "when they touch or overlap last; of a near miss its end"),
+    Column("first_step", "", "first step of it"),
+    Column("last_step", "", "last step of it"),
+    _vector("position", LENGTH, "place in the world"),
+    _vector("normal", "", "unit, from A to B in the world; zero: not known"),
+    _vector("normal_in_a", "", "unit, out of A, in the axes of A"),
+    _vector("normal_in_b", "", "unit, out of B, in the axes of B"),
+    Column("clock_a", "", "where on A: 12 ahead, 3 right, 6 behind, 9 left; 0: not known"),
+    Column("clock_b", "", "where on B"),
+    Column("side_a", "", "side of A that the normal points out of", words=Side),
+    Column("side_b", "", "side of B", words=Side),
+    Column("closing_speed", "length/s", "how fast they approach along the normal; negative: they separate"),
+    _vector("relative_velocity", "length/s", "velocity of B there less that of A, in the world"),
+    Column("speed_a", "length/s", "of A's origin"),
+    Column("speed_b", "length/s", "of B's origin"),
+    Column("heading_difference", "rad", "heading of B less that of A: 0 the same way, pi head-on"),
+    Column("gap", LENGTH, "least distance; 0 of those that touch"),
+    Column("depth", LENGTH, "deepest overlap at the frames; 0: none"),
+    Column("overlap_frames", "", "frames at which they overlap; 0 of a meeting: a test of frames misses it"),
+    Column("ttc", "s", "least time to collision; none: not a number", _finite("ttc", lambda r: r.ttc)),
+    Column("ttc_time", "s", "when; none: not a number", _finite("ttc_time", lambda r: r.ttc_time)),
+    Column("pet", "s", "post-encroachment time; none: not a number", _finite("pet", lambda r: r.pet)),
+)
 _TOUCHED = (
     Column("body", "", "body of the world that is touched; -1: none"),
     *_features("the mover's", "the obstacle's"),
@@ -387,6 +418,7 @@ TABLES: Mapping[str, Mapping[str, tuple[Column, ...]]] = {
     "Contacts": {"contacts": _CONTACTS, "pairs": _PAIRS},
     "TrajectoryContacts": {"contacts": _TRAJECTORY, "pairs": _TRAJECTORY_PAIRS, "skipped": _SKIPPED},
     "Encounters": {"encounters": _ENCOUNTERS},
+    "TrafficEvents": {"events": _EVENTS},
     "Clearance": {"rows": _CLEARANCE},
     "NearMisses": {"passes": _NEAR_MISSES, "skipped": _SKIPPED},
     "MotionChecks": {"motions": _MOTION_CHECKS},

@@ -13,6 +13,7 @@ import gpu_collide as gc
 from gpu_collide.errors import MissingExtraError
 from gpu_collide.results import table_schema, tables
 from gpu_collide.scenes import worlds
+from tests.api._vehicles import two_cars
 
 UP = [[1.0, 0, 0, 0]]
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,6 +61,7 @@ def others():
         gc.check_motions(
             box, None, lambda m, t: starts[m][:, None], 2, max_acceleration=0, obstacles=floor, margin=99.0
         ),  # fmt: skip
+        gc.events(gc.Recording.from_table(two_cars((3, 7))), backend="cpu"),
         gc.sweep.planes(floor, [[0, 0, 1.1]], [0.3, 0.3, 0.6], reach=0.1, **sweep),
     ]
 

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.recordings.recording import Recording
     from gpu_collide.results.contacts import Contacts
+    from gpu_collide.results.events import TrafficEvents
     from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
-__all__ = ["scene_of_pairs", "scene_of_recording", "scene_of_worlds"]
+__all__ = ["scene_of_events", "scene_of_pairs", "scene_of_recording", "scene_of_worlds"]
 
 ON_SCREW = "Bodies move along their screw motions."
 ON_OWN = "Each body moves by its own motion."
@@ -113,29 +114,63 @@ def scene_of_worlds(contacts: Contacts, bodies: Bodies, world: Any, most: int) -
     )  # fmt: skip
 
 
+def _cast_of(recording: Recording, skipped: Array | None = None) -> Cast:
+    """The bodies of a recording, by their ids where they have any."""
+    moving, static, frames = recording.n_bodies, recording.static, len(recording.times)
+    meshes, shape = recording.meshes, recording.shape
+    hold = np.zeros((max(frames - 1, 0), moving), bool)
+    if skipped is not None:
+        skipped = skipped[skipped["step"] < len(hold)]
+        hold[skipped["step"], skipped["body"]] = True
+    still: dict[str, Any] = {}
+    if static is not None:
+        still = {"still_mesh": static.shape + len(meshes), "still_pose": poses_of(static.start)}
+        meshes = meshes + static.meshes
+    total = moving + (0 if static is None else len(static))
+    shape = np.zeros(moving, int) if shape is None else shape
+    cast = Cast(meshes, shape, poses_of(recording.poses()), np.arange(total), hold=hold, **still)
+    cast.names |= {k: str(name) for k, name in enumerate(recording._ids_in_info.get("ids", []))}
+    if static is not None and len(static) == 1:
+        cast.names[moving] = "track"
+    return cast
+
+
+def scene_of_events(found: TrafficEvents, recording: Recording) -> PageScene:
+    """Each race a group of its own; meetings and near misses are listed."""
+    cast, races = _cast_of(recording), recording.races
+    _check_bodies(np.stack([found.body_a, found.body_b], axis=1), len(cast.number))
+    race = np.searchsorted([first for first, _ in races], found.step, side="right") - 1
+    near = int((~found.met).sum())
+    fields = fields_of(found, np.arange(len(found)))
+    for about in fields:  # the list has a narrow column for what is called kind
+        about["name"] = "event" if about["name"] == "kind" else about["name"]
+    events = Events.single(
+        race, found.closing_speed, np.where(found.met, -1, 0), a=found.body_a, b=found.body_b,
+        time=found.time, place=found.position, normal=found.normal,
+        fields=fields, labels=["near miss"],
+    )  # fmt: skip
+    return PageScene(
+        f"{_many(recording.n_bodies, 'vehicle')}, {_many(len(found) - near, 'meeting')}, "
+        f"{_many(near, 'near miss', 'near misses')}",
+        f"{ON_OWN} Meetings show their closing speed, length per second.",
+        cast, events, recording.times, [f"race {k}" for k in range(len(races))],
+        [np.arange(len(cast.number))] * len(races),
+        np.array([[first, max(stop - 1, first)] for first, stop in races]), unit="s", what="events",
+        speed=("closing speed", "along the normal, length per second"), own=True,
+    )  # fmt: skip
+
+
 def scene_of_recording(found: TrajectoryContacts, recording: Recording) -> PageScene:
     """Each race a group of its own; events are encounters."""
-    moving, static = recording.n_bodies, recording.static
-    total = moving + (0 if static is None else len(static))
-    _check_bodies(np.stack([found.body_a, found.body_b], axis=1), total)
     frames = len(recording.times)
     if len(found) and found.step.max() >= frames - 1:
         raise ValueError(
             f"scene: expected the recording that the contacts are of, got one of {frames} frames for "
             f"contacts up to step {found.step.max()}"
         )
-    meshes, shape = recording.meshes, recording.shape
-    shape = np.zeros(moving, int) if shape is None else shape
-    hold = np.zeros((max(frames - 1, 0), moving), bool)
-    skipped = found.skipped[found.skipped["step"] < len(hold)]
-    hold[skipped["step"], skipped["body"]] = True
-    still: dict[str, Any] = {}
-    if static is not None:
-        still = {"still_mesh": static.shape + len(meshes), "still_pose": poses_of(static.start)}
-        meshes = meshes + static.meshes
-    cast = Cast(meshes, shape, poses_of(recording.poses()), np.arange(total), hold=hold, **still)
-    if static is not None and len(static) == 1:
-        cast.names[moving] = "track"
+    cast = _cast_of(recording, found.skipped)
+    moving, total = recording.n_bodies, len(cast.number)
+    _check_bodies(np.stack([found.body_a, found.body_b], axis=1), total)
     met = found.encounters()
     touched = met.contacts > 0
     inside = "" if touched.all() else (

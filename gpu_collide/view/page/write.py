@@ -20,13 +20,19 @@ from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.trajectories import as_static
 from gpu_collide.recordings.recording import Recording
 from gpu_collide.results.contacts import Contacts
+from gpu_collide.results.events import TrafficEvents
 from gpu_collide.results.hits import Hits
 from gpu_collide.results.npz import check_folder
 from gpu_collide.results.slides import Slides
 from gpu_collide.results.trace import Trace
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 from gpu_collide.view.page.moves import scene_of_movers
-from gpu_collide.view.page.steps import scene_of_pairs, scene_of_recording, scene_of_worlds
+from gpu_collide.view.page.steps import (
+    scene_of_events,
+    scene_of_pairs,
+    scene_of_recording,
+    scene_of_worlds,
+)
 from gpu_collide.view.page.sweeps import scene_of_characters, scene_of_hits
 
 if TYPE_CHECKING:
@@ -74,9 +80,9 @@ def page(
 
     Parameters
     ----------
-    result : Contacts, TrajectoryContacts, Hits, Trace, Slides or sequence of Slides
-        Of a batch of pairs or of worlds; along a recording; of what is swept; of movers; of characters, in
-        one step or in several that follow each other.
+    result : Contacts, TrajectoryContacts, TrafficEvents, Hits, Trace, Slides or sequence of Slides
+        Of a batch of pairs or of worlds; along a recording (contacts, or events); of what is swept; of
+        movers; of characters, in one step or in several that follow each other.
     scene : Bodies, Recording or Mesh
         What the query was about: its bodies; the recording; the world of movers or of what is swept (a Mesh:
         at the world's origin).
@@ -159,9 +165,11 @@ def page_scene(result: Any, scene: Any, query: QueryArguments, most: int | None 
         return scene_of_movers(
             result, among, query.movers, query.displacement, rotation, query.end, most or MOST["swept"]
         )
-    if isinstance(result, TrajectoryContacts):
+    if isinstance(result, (TrajectoryContacts, TrafficEvents)):
         if not isinstance(scene, Recording):
             raise TypeError(f"scene: expected the Recording of the contacts, got {type(scene).__name__}")
+        if isinstance(result, TrafficEvents):
+            return scene_of_events(result, scene)
         return scene_of_recording(result, scene)
     bodies = as_static(_checked_bodies(scene))
     assert bodies is not None
@@ -177,7 +185,8 @@ def page_scene(result: Any, scene: Any, query: QueryArguments, most: int | None 
     if isinstance(steps, (list, tuple)) and steps and all(isinstance(step, Slides) for step in steps):
         return scene_of_characters(steps, bodies, *swept)
     raise TypeError(
-        "result: expected Contacts, TrajectoryContacts, Hits, Slides, a list of Slides or Trace, got "
+        "result: expected Contacts, TrajectoryContacts, TrafficEvents, Hits, Slides, a list of Slides or "
+        "Trace, got "
         f"{type(result).__name__}"
     )
 

@@ -1,0 +1,174 @@
+"""``gpu-collide traffic``: meetings and near misses in a table of vehicles."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpu_collide.cli.files import UserError, check_output, check_page
+from gpu_collide.cli.options import (
+    add_command,
+    add_machine_options,
+    add_output_options,
+    add_table_options,
+    positive_float,
+    table_arguments,
+)
+from gpu_collide.results.enums import EventKind, Side
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide.cli.terminal import Terminal
+    from gpu_collide.recordings.recording import Recording
+    from gpu_collide.results.events import TrafficEvents
+
+EPILOG = """\
+the table:
+  A .csv or .parquet file with a row for each vehicle at each time, and the columns id, time, x, y, yaw,
+  length, width and, if there are any, z and height. Columns of other names are found if they have one of the
+  usual ones (track_id or trackId, timestamp or t, heading or psi_rad, ...), else told by --columns.
+
+the result:
+  -o events.parquet, .csv or .json: a row for each meeting and each near miss, with ids, times, place, sides,
+  speeds, least gap, time to collision and post-encroachment time; docs/tables.md lists the columns with their
+  units. events.npz is read by gpu_collide.TrafficEvents.load.
+
+examples:
+  gpu-collide traffic tracks.csv -o events.parquet --page page.html
+  gpu-collide traffic tracks.csv --columns id=trackId,time=t,yaw=heading --degrees
+"""
+
+USUAL = {
+    "id": ("track_id", "trackId", "vehicle_id", "vehicleId", "agent_id", "object_id", "track"),
+    "time": ("t", "timestamp", "time_s", "seconds"),
+    "x": ("center_x", "xCenter", "x_center", "position_x", "pos_x"),
+    "y": ("center_y", "yCenter", "y_center", "position_y", "pos_y"),
+    "yaw": ("heading", "psi_rad", "psi", "theta", "orientation"),
+    "length": ("l", "size_x"),
+    "width": ("w", "size_y"),
+}
+FIRST = 8  # rows of each table on the terminal
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the subparsers."""
+    parser = add_command(
+        commands,
+        "traffic",
+        traffic,
+        help="meetings and near misses in a table of vehicles",
+        description="Find who hits whom and who nearly does in a table of vehicles.",
+        epilog=EPILOG,
+    )
+    parser.add_argument("table", metavar="FILE", help=".csv or .parquet (see below)")
+    add_table_options(parser)
+    group = parser.add_argument_group("near misses")
+    group.add_argument(
+        "--max-distance", type=positive_float, default=1.0, metavar="L", help="nearer than this (default: 1)"
+    )
+    group.add_argument(
+        "--max-ttc", type=positive_float, default=1.5, metavar="S", help="time to collision (default: 1.5 s)"
+    )
+    group.add_argument(
+        "--max-pet",
+        type=positive_float,
+        default=5.0,
+        metavar="S",
+        help="post-encroachment times up to this (default: 5 s)",
+    )
+    group = parser.add_argument_group("steps that are no motion")
+    group.add_argument("--max-speed", type=positive_float, metavar="V", help="skip steps faster than this")
+    group.add_argument("--max-turn", type=positive_float, metavar="DEG", help="skip steps that turn further")
+    group = parser.add_argument_group("result")
+    group.add_argument("-o", "--output", metavar="FILE", help="where the events go (.parquet, .csv, ...)")
+    group.add_argument("--page", metavar="FILE", help="a page for a browser, with a time bar (.html)")
+    add_machine_options(parser)
+    add_output_options(parser)
+
+
+def traffic(options: argparse.Namespace, terminal: Terminal) -> None:
+    """Read the table, look for events, say what was found, write."""
+    from gpu_collide import view
+    from gpu_collide.recordings.events import events
+
+    output = None if options.output is None else check_output(options.output, (options.table,))
+    if options.page is not None:
+        check_page(options.page, (options.table,))
+    recording = read_table(options)
+    begin = time.perf_counter()
+    found = events(
+        recording, max_distance=options.max_distance, max_ttc=options.max_ttc, max_pet=options.max_pet,
+        max_speed=options.max_speed, max_turn=math.radians(options.max_turn) if options.max_turn else None,
+        backend=options.backend, precision=options.precision, max_bytes=options.max_bytes,
+    )  # fmt: skip
+    seconds = time.perf_counter() - begin
+    name = os.path.basename(options.table)
+    terminal.table(f"Traffic: {name}", ["", ""], summary(recording, found, seconds))
+    met, near = np.flatnonzero(found.met), np.flatnonzero(~found.met)
+    hardest = met[np.argsort(-found.closing_speed[met], kind="stable")][:FIRST]
+    nearest = near[np.lexsort([found.gap[near], found.ttc[near]])][:FIRST]
+    for title, rows in (("Meetings, the hardest", hardest), ("Near misses, the most urgent", nearest)):
+        if len(rows):
+            terminal.table(title, COLUMNS, [row_of(found, i) for i in rows.tolist()])
+    if output:
+        found.save(output)
+        terminal.say(f"wrote {output}")
+    if options.page:
+        view.page(found, recording, options.page, title=name)
+        terminal.say(f"wrote {options.page}")
+
+
+def read_table(options: argparse.Namespace) -> Recording:
+    """The recording of the table, with columns found by their usual names where none are told."""
+    from gpu_collide.recordings import load_recording
+    from gpu_collide.recordings.parquet import columns_of_file, read_rows
+
+    if os.path.splitext(options.table)[1].lower() not in (".csv", ".parquet"):
+        raise UserError(f"{options.table}: expected a table, .csv or .parquet")
+    if not os.path.exists(options.table):
+        raise UserError(f"there is no file {options.table}")
+    is_csv = options.table.lower().endswith(".csv")
+    names = read_rows(options.table).column_names if is_csv else columns_of_file(options.table)
+    given = table_arguments(options) or {}
+    for column, usual in USUAL.items():
+        there = [name for name in usual if name in names]
+        if column not in given and column not in names and len(there) == 1:
+            given[column] = there[0]
+    try:
+        return load_recording(options.table, columns=given)
+    except ValueError as error:
+        raise UserError(str(error).replace("; say which by ", "; say which by --columns ")) from error
+
+
+def summary(recording: Recording, found: TrafficEvents, seconds: float) -> list[tuple[str, str]]:
+    """Rows (what, value) about all of it."""
+    kinds = [int((found.kind == kind).sum()) for kind in EventKind]
+    ids = recording.ids
+    return [
+        ("lasted", f"{recording.seconds:.1f} s in {len(recording.times):,} frames"),
+        ("vehicles", f"{len(ids):,}" + (f", {ids[0]} to {ids[-1]}" if len(ids) else "")),
+        ("collisions", f"{kinds[0]:,}"),
+        ("in touch when first seen", f"{kinds[1]:,}"),
+        ("  missed by a test of the frames", f"{int(found.missed_by_frames.sum()):,}"),
+        ("near misses", f"{kinds[2]:,}"),
+        ("wall time", f"{seconds:.3f} s"),
+    ]
+
+
+COLUMNS = ["time", "vehicles", "sides", "speed", "gap", "depth", "ttc", "pet"]
+
+
+def row_of(found: TrafficEvents, i: int) -> tuple[str, ...]:
+    """A row for ``COLUMNS``."""
+    sides = " ".join(str(Side(of[i]).name).lower() for of in (found.side_a, found.side_b))
+    late = [f"{of[i]:.2f}" if np.isfinite(of[i]) else "" for of in (found.ttc, found.pet)]
+    return (
+        f"{found.time[i]:.3f}", f"{found.id_a[i]}, {found.id_b[i]}", sides, f"{found.closing_speed[i]:.2f}",
+        f"{found.gap[i]:.3f}", f"{found.depth[i]:.3f}", *late,
+    )  # fmt: skip

@@ -1,0 +1,213 @@
+"""Meetings and near misses of vehicles against closed forms, and against rectangles at 10,000 Hz."""
+
+import math
+
+import numpy as np
+import pytest
+
+import gpu_collide as gc
+from tests.api._vehicles import rows
+
+N, E, S, W = math.pi / 2, 0.0, -math.pi / 2, math.pi
+CAR = np.array([4.0, 2.0])
+
+
+def drive(*cars, seconds=3.0, rate=10.0, size=(4.0, 2.0)):
+    """A recording of cars (x, y, yaw, speed[, yaw rate]) that keep both."""
+    t = np.arange(round(seconds * rate) + 1) / rate
+    columns = {name: [] for name in ("id", "time", "x", "y", "yaw")}
+    for k, (x, y, yaw, speed, *rest) in enumerate(cars):
+        turn = rest[0] if rest else 0.0
+        heading = yaw + turn * t
+        chord = np.sinc(turn * t / (2 * np.pi)) * speed * t
+        told = (np.full(len(t), k), t, x + chord * np.cos((yaw + heading) / 2),
+                y + chord * np.sin((yaw + heading) / 2), heading)  # fmt: skip
+        for name, values in zip(columns, told, strict=True):
+            columns[name].append(values)
+    table = rows(**{name: np.concatenate(values) for name, values in columns.items()})
+    table["length"][:], table["width"][:] = size
+    return gc.Recording.from_table(table)
+
+
+def events(recording, **options):
+    return gc.events(recording, backend="cpu", **options)
+
+
+def only(found):
+    assert len(found) == 1, found.to_pandas().to_string()
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    "cars, time, closing, turned, sides, clocks",
+    [  # from 12 m or 10 m apart, by whole numbers
+        (((0, 0, E, 10), (16, 0, W, 5)), 0.8, 15, math.pi, ("FRONT", "FRONT"), (12, 12)),
+        (((0, 0, E, 10), (12, 0, E, 4)), 8 / 6, 6, 0, ("FRONT", "REAR"), (12, 6)),
+        (((0, 0, E, 10), (13, 0, N, 0)), 1.0, 10, N, ("FRONT", "LEFT"), (12, 9)),
+        (((0, 0, E, 10), (13, 0, S, 0)), 1.0, 10, -N, ("FRONT", "RIGHT"), (12, 3)),
+        (((13, 0, S, 0), (0, 0, E, 10)), 1.0, 10, N, ("RIGHT", "FRONT"), (3, 12)),
+    ],
+    ids=["head-on", "rear-end", "into its left", "into its right", "the other way round"],
+)
+def test_straight_cars_meet_as_arithmetic_says(cars, time, closing, turned, sides, clocks):
+    found = events(drive(*cars, seconds=2.0))
+    row = only(found)
+    assert row["kind"] == gc.EventKind.COLLISION and row["gap"] == 0 and row["pet"] == 0
+    np.testing.assert_allclose(row["time"], time, atol=1e-12)  # worst 2e-16
+    np.testing.assert_allclose(row["closing_speed"], closing, atol=1e-10)  # worst 1e-14
+    np.testing.assert_allclose(abs(row["heading_difference"]), abs(turned), atol=1e-12)
+    assert turned in (0, math.pi) or row["heading_difference"] * turned > 0
+    assert tuple(gc.Side(row[name]).name for name in ("side_a", "side_b")) == sides
+    assert (row["clock_a"], row["clock_b"]) == clocks
+    assert row["ttc"] <= 0.1 + 1e-9 and row["ttc"] + row["ttc_time"] == pytest.approx(time, abs=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(row["relative_velocity"]), closing, atol=1e-10)
+
+
+def test_time_to_collision_and_deepest_overlap_of_a_head_on_pass():
+    found = events(drive((0, 0, E, 10), (16, 0.5, W, 5), seconds=4.0), max_ttc=3.0)
+    row = only(found)
+    assert row["last_time"] == pytest.approx(20 / 15, abs=1e-9)  # both have passed each other
+    # frames at 0.9 ... 1.3 s: what takes them apart is the 1.5 m beside, or what is left of their lengths
+    assert row["overlap_frames"] == 5 and row["depth"] == pytest.approx(1.5, abs=1e-9)
+    assert not found.missed_by_frames.any()
+
+
+def test_what_frames_do_not_see_is_counted():
+    quick = events(drive((-6, 0, E, 40), (0, -6, N, 40), seconds=2.0, rate=2.0, size=(1.0, 1.0)))
+    assert quick.missed_by_frames.tolist() == [True] and quick.time[0] == pytest.approx(5 / 40, abs=1e-12)
+    assert "missed    1" in repr(quick)
+
+
+@pytest.mark.parametrize("late", [0.25, 0.5, 1.3])
+def test_post_encroachment_time_of_crossing_cars(late):
+    """A's rear leaves the square both pass at x = 1; B's front arrives at y = -1, `late` seconds after."""
+    leaves = (1 + 2 - -20) / 10
+    found = events(
+        drive((-20, 0, E, 10), (0, -3 - 8 * (leaves + late), N, 8), seconds=8.0), max_distance=15.0
+    )
+    row = only(found)
+    assert row["kind"] == gc.EventKind.NEAR_MISS
+    assert row["pet"] == pytest.approx(late, abs=1e-6)  # worst 1e-7: a millionth of the interval
+    swapped = events(
+        drive((0, -3 - 8 * (leaves + late), N, 8), (-20, 0, E, 10), seconds=8.0), max_distance=15.0
+    )
+    assert swapped.pet.tolist() == pytest.approx([late], abs=1e-6)
+
+
+def test_post_encroachment_time_of_a_car_that_follows():
+    row = only(events(drive((0, 0, E, 10), (14.5, 0, E, 10)), max_distance=11.0))
+    assert row["pet"] == pytest.approx(1.05, abs=1e-6) and row["gap"] == pytest.approx(10.5)
+    assert np.isinf(row["ttc"])
+    assert np.isinf(events(drive((0, 0, E, 10), (14.5, 0, E, 10)), max_distance=11.0, max_pet=1.0).pet[0])
+
+
+def test_parallel_cars_are_a_near_miss_without_a_collision_ahead():
+    row = only(events(drive((0, 0, E, 10), (0, 2.75, E, 10))))
+    assert row["kind"] == gc.EventKind.NEAR_MISS and row["gap"] == pytest.approx(0.75, abs=1e-12)
+    assert (
+        np.isinf(row["ttc"]) and np.isinf(row["pet"]) and row["closing_speed"] == pytest.approx(0, abs=1e-9)
+    )
+    assert gc.Side(row["side_a"]).name == "LEFT" and gc.Side(row["side_b"]).name == "RIGHT"
+    assert len(events(drive((0, 0, E, 10), (0, 3.25, E, 10)))) == 0
+
+
+def test_standing_cars_are_told_only_if_they_overlap():
+    assert len(events(drive((0, 0, E, 0), (0, 2.5, E, 0)))) == 0
+    row = only(events(drive((0, 0, E, 0), (3, 0, E, 0), seconds=1.0)))
+    assert row["kind"] == gc.EventKind.IN_TOUCH and row["depth"] == pytest.approx(1.0, abs=1e-9)
+    assert row["overlap_frames"] == 11 and gc.Side(row["side_a"]).name == "FRONT"
+    assert row["closing_speed"] == 0 and row["speed_a"] == 0
+
+
+def test_a_car_that_appears_in_another_is_in_touch():
+    table = {
+        "id": [0, 0, 0, 0, 1, 1], "time": [0, 0.1, 0.2, 0.3, 0.2, 0.3], "x": [0, 1, 2, 3, 3.5, 4.5],
+        "y": [0.0] * 6, "yaw": [0.0] * 6, "length": [4.0] * 6, "width": [2.0] * 6,
+    }  # fmt: skip
+    found = events(gc.Recording.from_table(table))
+    row = only(found)
+    assert row["kind"] == gc.EventKind.IN_TOUCH and row["time"] == pytest.approx(0.2)
+    assert row["depth"] == pytest.approx(2.0, abs=1e-9) and row["normal"][2] == 0  # level, though 1.5 m high
+
+
+def test_braking_in_time_is_a_near_miss_by_time_to_collision_alone():
+    x = np.concatenate([10 * np.arange(11) / 10, 10 + 0 * np.arange(1, 11)])
+    t = np.arange(21) / 10
+    table = rows(id=np.repeat([0, 1], 21), time=np.tile(t, 2), x=np.concatenate([x, np.full(21, 20.0)]))
+    row = only(events(gc.Recording.from_table(table)))
+    assert row["kind"] == gc.EventKind.NEAR_MISS and row["gap"] == pytest.approx(6.0)
+    assert row["ttc"] == pytest.approx(0.7) and row["ttc_time"] == pytest.approx(0.9)  # 7 m at 10 m/s
+
+
+def corners(x, y, yaw, size):
+    half = np.array([[1, 1], [1, -1], [-1, -1], [-1, 1]]) * np.asarray(size) / 2
+    c, s = np.cos(yaw)[..., None], np.sin(yaw)[..., None]
+    return np.stack(
+        [x[..., None] + c * half[:, 0] - s * half[:, 1], y[..., None] + s * half[:, 0] + c * half[:, 1]], -1
+    )
+
+
+def separation(a, yaw_a, b, yaw_b):
+    """The largest gap along the four axes of two rectangles, below 0 where they overlap."""
+    best = np.full(yaw_a.shape, -np.inf)
+    for yaw in (yaw_a, yaw_a + np.pi / 2, yaw_b, yaw_b + np.pi / 2):
+        axis = np.stack([np.cos(yaw), np.sin(yaw)], -1)[..., None, :]
+        p, q = (a * axis).sum(-1), (b * axis).sum(-1)
+        best = np.maximum(best, np.maximum(q.min(-1) - p.max(-1), p.min(-1) - q.max(-1)))
+    return best
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_arcs_agree_with_rectangles_at_10000_hz(seed):
+    rng = np.random.default_rng(seed)
+    way = [
+        (*rng.uniform(-12, 12, 2), rng.uniform(-3, 3), rng.uniform(2, 12), rng.normal(0, 0.4)) for _ in "ab"
+    ]
+    found = events(drive(*way, seconds=2.0), max_distance=4.0)
+    t = np.arange(20001) / 10000
+    places = []
+    for x, y, yaw, speed, turn in way:
+        chord, half = np.sinc(turn * t / (2 * np.pi)) * speed * t, yaw + turn * t / 2
+        places.append(
+            (corners(x + chord * np.cos(half), y + chord * np.sin(half), yaw + turn * t, CAR), yaw + turn * t)
+        )
+    gap = separation(*places[0], *places[1])
+    if (gap < 0).any():
+        first = t[np.argmax(gap < 0)]
+        met = found[found.met]
+        assert abs(met.time[0] - first) < 2e-4  # worst 1e-4: the distance of samples
+        at = round(first * 10000)
+        before = [(p[at] - p[at - 1]).mean(0) * 10000 for p, _ in places]
+        assert met.speed_a[0] == pytest.approx(np.linalg.norm(before[0]), rel=1e-3)
+        assert gap[::1000].min() >= 0 or met.overlap_frames[0] > 0
+    else:
+        assert not found.met.any()
+        if gap.min() > 0 and len(found) and gap.min() < 3.9:
+            assert found.gap.min() >= gap.min() - 1e-9  # along axes is never more than the distance
+
+
+def test_tables_files_and_wrong_arguments(tmp_path):
+    recording = drive((0, 0, E, 10), (16, 0, W, 5), (0, 2.75, E, 10))
+    found = events(recording)
+    assert len(found) == len(found.to_pandas()) and {"id_a", "kind", "ttc", "pet"} <= set(found.to_pandas())
+    found.save(tmp_path / "e.npz")
+    again = gc.TrafficEvents.load(tmp_path / "e.npz")
+    assert all(np.array_equal(getattr(again, name), getattr(found, name)) for name in found._rows)
+    found.save(tmp_path / "e.csv")
+    assert (tmp_path / "e.csv").read_text().count("\n") == len(found) + 1
+    with pytest.raises(TypeError, match="recording: expected a Recording, got dict"):
+        gc.events({})
+    with pytest.raises(ValueError, match="max_ttc"):
+        gc.events(recording, max_ttc=-1.0)
+    with pytest.raises(ValueError, match="world"):
+        gc.events(recording, world=[0, -1, 0])
+
+
+def test_vehicles_of_different_worlds_do_not_meet():
+    recording = drive((0, 0, E, 10), (16, 0, W, 5))
+    assert len(events(recording, world=[0, 1])) == 0 and len(events(recording, world=[4, 4])) == 1
+
+
+def test_nothing_is_no_trouble():
+    assert len(events(drive((0, 0, E, 10)))) == 0
+    assert len(events(drive((0, 0, E, 10), (0, 9, E, 10), seconds=0.0))) == 0
