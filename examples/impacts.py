@@ -10,6 +10,7 @@ way, by planes that separate them, and so is that no impact adds energy.
 import argparse
 import sys
 import time
+from functools import lru_cache
 
 import numpy as np
 
@@ -186,19 +187,18 @@ def solid(name, radius):
     return mesh, 0.4 * (0.7 * radius) ** 2  # near that of a ball; any that is the same about each axis serves
 
 
-def separating(mesh, kept={}):  # noqa: B006
+@lru_cache(maxsize=32)
+def separating(mesh):
     """Corners, normals of faces, directions of edges; of a kind of shape once."""
-    if id(mesh) not in kept:
-        points = np.asarray(mesh.vertices)
-        normals, edges = [], []
-        for loop in mesh.faces:
-            p = points[loop]
-            normal = np.cross(p[1] - p[0], p[2] - p[0])
-            normals.append(normal / np.linalg.norm(normal))
-            edges.extend(np.roll(p, -1, axis=0) - p)
-        edges = np.array(edges) / np.linalg.norm(edges, axis=1)[:, None]
-        kept[id(mesh)] = points, np.array(normals), _lines(edges)
-    return kept[id(mesh)]
+    points = np.asarray(mesh.vertices)
+    normals, edges = [], []
+    for loop in mesh.faces:
+        p = points[loop]
+        normal = np.cross(p[1] - p[0], p[2] - p[0])
+        normals.append(normal / np.linalg.norm(normal))
+        edges.extend(np.roll(p, -1, axis=0) - p)
+    edges = np.array(edges) / np.linalg.norm(edges, axis=1)[:, None]
+    return points, np.array(normals), _lines(edges)
 
 
 def _lines(directions):

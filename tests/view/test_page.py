@@ -195,7 +195,7 @@ def test_what_cannot_be_a_page(batch, race, tmp_path):
         ((race[0], turning_cars(frames=6), path), {}, ValueError, "scene: expected the recording that the"),
         ((hits, floor(), path), {}, ValueError, "start: expected the one that the query was given"),
         ((hits, floor(), path), {"start": [0, 0], "displacement": [0] * 3}, ValueError, "start: expected"),
-        (([], floor(), path), {}, TypeError, "result: expected Contacts, TrajectoryContacts, Hits, Slides"),
+        (([], floor(), path), {}, TypeError, "result: expected Contacts, TrajectoryContacts, Traf"),
         ((contacts, bodies, path), {"up": 3}, ValueError, "up: expected 0, 1 or 2, got 3"),
         ((contacts, bodies, path), {"world": [0]}, ValueError, "world: expected shape"),
     ):  # fmt: skip
