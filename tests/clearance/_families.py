@@ -197,3 +197,37 @@ FAMILIES = {
         alike,
     )
 }
+
+
+def posed(meshes, shape, p, q):
+    """Bodies that stand still, in pairs."""
+    poses = gc.Poses.from_quat_wxyz(p, q)
+    return gc.Bodies(meshes, shape, poses, poses), np.arange(len(p)).reshape(-1, 2)
+
+
+def two(a, b, at, turn=ONE, **asked):
+    """Mesh b at a place, seen from mesh a."""
+    poses = gc.Poses.from_quat_wxyz(np.array([[0.0, 0, 0], at]), np.array([ONE, turn]))
+    return gc.clearance(gc.Bodies([a, b], [0, 1], poses, poses), [[0, 1]], at=0.0, **asked)
+
+
+def legs(length, second=None):
+    """Two legs under a top, one perhaps of another length, as one body of four boxes less what they share."""
+    low = [-length, -(length if second is None else second)]
+    outline = [
+        (-1.0, low[0]),
+        (-0.8, low[0]),
+        (-0.8, 0),
+        (0.8, 0),
+        (0.8, low[1]),
+        (1.0, low[1]),
+        (1.0, 0.2),
+        (-1.0, 0.2),
+    ]
+    front = [(x, -0.1, z) for x, z in outline]
+    back = [(x, 0.1, z) for x, z in outline]
+    n = len(outline)
+    pieces = [(0, 1, 2, 7), (2, 3, 6, 7), (3, 4, 5, 6)]
+    faces = [list(p) for p in pieces] + [[n + i for i in reversed(p)] for p in pieces]
+    faces += [[(i + 1) % n, i, n + i, n + (i + 1) % n] for i in range(n)]
+    return gc.Mesh(front + back, faces)
