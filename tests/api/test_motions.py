@@ -95,7 +95,9 @@ def test_small_pieces_and_given_pairs_have_the_same_bits(backend, kind):
 
 
 # -- scenes ------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("precision", ["mixed", "double", "single"])
+@pytest.mark.parametrize(
+    "precision", ["mixed", *(pytest.param(p, marks=pytest.mark.slow) for p in ("double", "single"))]
+)
 def test_a_scene_has_the_bits_of_collide(backend, precision):
     """Step after step: poses, then velocities, then poses again; all pairs, the same pairs again, some."""
     rng, place = np.random.default_rng(8), {"backend": backend.kind, "precision": precision}
