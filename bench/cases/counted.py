@@ -44,8 +44,8 @@ COLUMNS = (*KEYS, "pairs", "launches", *PER_PAIR, "use", "registers", "stack", "
 
 
 def run(settings: Settings) -> None:
-    """Count, compare with the table, and write it. A run with ``--no-save`` is to compare alone: of one size of
-    groups, and no registers.
+    """Count, compare with the table, and write it. A run with ``--no-save`` is to compare alone: of one size
+    of groups, and no registers.
 
     Raises
     ------
