@@ -20,8 +20,8 @@ from tests.ptx.translate import needed, translate
 
 __all__ = ["LEVEL", "Library", "library", "module", "opcodes"]
 
-#: How much the compiler optimises. Twice the building makes launches 1.8 times as fast: what runs for hours sets
-#: "1". The bits are the same.
+#: How much the compiler optimises. Twice the building makes launches 1.8 times as fast: what runs for hours
+#: sets "1". The bits are the same.
 LEVEL = "GPU_COLLIDE_PTX_LEVEL"
 # Not fused, not reordered, not assumed: what the opcode says is what is computed.
 FLAGS = (
