@@ -352,7 +352,7 @@ class Pair:
         """Of a contact at the margin of one of its features the points of A and B; None of another."""
         if c.kind == EE:
             at = self.shares(c.a, c.b, t)
-            if at is None or min(abs(x) for s in at for x in (s, 1 - s)) > ZERO:
+            if at is None or min(abs(x) for s in at for x in (s, 1 - s)) > (SAME_PLACE if t != c.start else ZERO):
                 return None
             (p, d, _, _), _ = self.lines(c.a, c.b, t)
             x = p + at[0] * d
@@ -440,9 +440,16 @@ def covers(pair, one, other):
     for share in ("0.29", "0.61", "0.83") if other.lasts else ("0",):
         t = other.start + Decimal(share) * (other.end - other.start)
         s = min(max(t, one.start), one.end)
-        mine, theirs = pair.place(other, t), pair.place(one, s)
+        mine, theirs = pair.place(other, t), pair.place(one, _not_parallel(pair, one, s))
         if mine is None or theirs is None:
             return False
         if max(length(x - y) for x, y in zip(mine, theirs, strict=True)) > SAME_PLACE:
             return False
     return True
+
+
+def _not_parallel(pair, c, t):
+    """The time, or one beside it where edges that are parallel then do cross: where they do in the limit is their place."""
+    if c.kind != EE or not c.lasts or pair.shares(c.a, c.b, t) is not None:
+        return t
+    return t + (Decimal("1e-9") if t - c.start < c.end - t else Decimal("-1e-9")) * (c.end - c.start)

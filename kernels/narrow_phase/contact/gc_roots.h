@@ -146,7 +146,8 @@ typedef struct {
     gc_real lo, h, reach, bend, rounding, settled, touch, last_touch;
     gc_long index;
     int level, visits, done, capped;
-    GC_OF_BODIES(gc_real third; gc_real slope_rounding; gc_real from; gc_real until;) /* parts outside are passed over */
+    /* parts outside of from and until are passed over; touched_to: where the last flat part that touches ends */
+    GC_OF_BODIES(gc_real third; gc_real slope_rounding; gc_real from; gc_real until; gc_real touched_to;)
 } gc_root_search;
 
 /* touch: |f| that counts as zero at an extremum */
@@ -171,6 +172,7 @@ GC_FN void gc_root_search_start(gc_root_search *w, const gc_curve *c, gc_real lo
     w->slope_rounding = c->own.form ? GC_CURVE_ROUNDING * gc_curve_slope_bound(c, reach) : GC_R(0.0);
     w->from = lo;
     w->until = hi;
+    w->touched_to = GC_R(-100.0);
 #endif
 }
 
@@ -315,6 +317,28 @@ GC_FN int gc_root_search_piece(gc_root_search *w, const gc_curve *c, gc_next_pie
     return GC_NEXT_NONE;
 }
 
+#if GC_BODY_MOTION
+/* A root of many folds, from near it: Newton on f' comes nearer by a share each time, as long as f' is more than its rounding. The end of
+ * the step, if that is not told from it. */
+GC_LARGE gc_real gc_many_fold(const gc_root_search *w, const gc_curve *c, gc_real x)
+{
+    gc_value v = gc_curve_at(c, x);
+    gc_real end;
+    int i;
+    for (i = 0; i < GC_MAX_NEWTON && GC_ABS(v.df) > w->slope_rounding; ++i) {
+        gc_real next = x - v.df / v.ddf;
+        gc_value there = gc_curve_at(c, next);
+        if (!(GC_ABS(there.f) <= w->touch)) break;
+        x = next;
+        v = there;
+    }
+    end = x < GC_R(0.0) ? GC_R(-0.5) : GC_R(0.5);
+    return GC_ABS(x - end) * GC_ABS(v.ddf) <= GC_R(8.0) * w->slope_rounding && GC_ABS(gc_curve_at(c, end).f) <= w->touch
+               ? end
+               : x;
+}
+#endif
+
 /* next root in *root, or 0 when there is none left */
 GC_LARGE int gc_root_search_next(gc_root_search *w, const gc_curve *c, gc_real *root)
 {
@@ -340,6 +364,15 @@ GC_LARGE int gc_root_search_next(gc_root_search *w, const gc_curve *c, gc_real *
             gc_real near = GC_MIN(GC_ABS(p.v.f), GC_ABS(gc_curve_at(c, x).f));
             /* pieces beside each other find the same extremum; so written that no bend at all leaves h */
             gc_real width = GC_SQRT(w->touch / w->bend), apart = GC_R(8.0) * (width < h ? width : h);
+#if GC_BODY_MOTION
+            if (c->own.form && near <= w->touch) {
+                /* parts that touch one after another are one touch */
+                int follows = p.a - w->touched_to < GC_R(0.5) * h;
+                w->touched_to = p.a + h;
+                if (follows) continue;
+                x = gc_many_fold(w, c, x);
+            }
+#endif
             if (near <= w->touch && x - w->last_touch > apart) {
                 w->last_touch = x;
                 *root = x;
