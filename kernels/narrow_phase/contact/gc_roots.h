@@ -141,6 +141,36 @@ GC_LARGE gc_real gc_bracketed(const gc_curve *c, gc_real a, gc_real b, gc_real f
     return x;
 }
 
+#if GC_BODY_MOTION
+/* A bound of |f'''|, for m +- arm alone, of bodies that move each by itself: that of f through nodes of Chebyshev, where f is known within
+ * `rounding`, and of what is left. Where f hardly changes it is far below that of the whole step (docs/decisions/0126). */
+GC_LARGE gc_real gc_curve_third_near(const gc_curve *c, gc_real m, gc_real arm, gc_real rounding)
+{
+    const gc_bodies *b = c->own.bodies;
+    gc_real turn = GC_R(2.0) * (b->angle_a + b->angle_b), sum = GC_R(0.0), rest, part[GC_THIRD_NODES];
+    int i, k;
+    for (k = 0; k < GC_THIRD_NODES; ++k) part[k] = GC_R(0.0);
+    for (i = 0; i < GC_THIRD_NODES; ++i) {
+        gc_real x = gc_half_turn_at(GC_R(6.283185307179586), ((gc_real)i + GC_R(0.5)) / (gc_real)GC_THIRD_NODES).w;
+        gc_real f = gc_curve_at(c, m + arm * x).f, now = x, before = GC_R(1.0);
+        for (k = 1; k < GC_THIRD_NODES; ++k) {
+            gc_real next = (x + x) * now - before;
+            part[k] += f * now;
+            before = now;
+            now = next;
+        }
+    }
+    for (k = 3; k < GC_THIRD_NODES; ++k) {
+        gc_real k2 = (gc_real)(k * k), most = k2 * (k2 - GC_R(1.0)) * (k2 - GC_R(4.0)) / GC_R(15.0); /* of T_k''' */
+        sum += GC_R(2.0) * most * (GC_ABS(part[k]) / (gc_real)GC_THIRD_NODES + rounding);
+    }
+    /* f''' of that is a polynomial through three fewer values of f''', which is off by the next derivative there is */
+    rest = c->own.unit * (turn * (b->most + b->radius_a + b->radius_b) + (gc_real)GC_THIRD_NODES * b->way) * turn * turn;
+    for (k = 1; k <= GC_THIRD_NODES - 3; ++k) rest *= turn * (arm + arm) / (gc_real)k;
+    return sum / (arm * arm * arm) + rest;
+}
+#endif
+
 /* Walk over the pieces of [lo, lo + span]: piece number `index` of 2^level, of width `h`. */
 typedef struct {
     gc_real lo, h, reach, bend, rounding, settled, touch, last_touch;
