@@ -22,6 +22,8 @@
 #define GC_FLAT GC_R(1e-6)
 /* edges with |sin| below this are parallel and make no edge-edge contact (their ends make vertex contacts) */
 #define GC_TOL_PARALLEL GC_R(1e-9)
+/* ... and below this too nearly so for the place of their crossing to be told from that a little later */
+#define GC_NEARLY_PARALLEL GC_R(1e-6)
 /* the two signs of an edge-edge normal are tied if their properness differs by less: then the approach decides */
 #define GC_TOL_TIE GC_R(1e-9)
 /* what rounding makes of the equations of two bodies that move each by itself, in units of GC_CURVE_ROUNDING times size + way (30
@@ -95,6 +97,7 @@
 #define GC_TOL_TOUCH GC_R(2e-6)
 #define GC_FLAT GC_R(1e-3)
 #define GC_TOL_PARALLEL GC_R(1e-5)
+#define GC_NEARLY_PARALLEL GC_R(1e-3)
 #define GC_TOL_TIE GC_R(1e-5)
 #define GC_PROPERNESS_STEPS GC_R(65536.0)
 #define GC_TOL_FACING GC_R(1e-5)
