@@ -6,9 +6,8 @@ is zero is zero to 25 digits. Sines and cosines are mpmath's, the rest is decima
 """
 
 import decimal
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
 
 import mpmath
 import numpy as np
@@ -453,36 +452,3 @@ def _not_parallel(pair, c, t):
     if c.kind != EE or not c.lasts or pair.shares(c.a, c.b, t) is not None:
         return t
     return t + (Decimal("1e-9") if t - c.start < c.end - t else Decimal("-1e-9")) * (c.end - c.start)
-
-
-# -- answers of the library --------------------------------------------------------------------------------------
-def differences(scene, turned_round, found):
-    """Rows of `found` (contacts of one pair) that are not told, contacts that are missing, and how far off the times of the others are at
-    most. One that coincides with a missing one stands for it."""
-    rows = [
-        Contact(int(k), int(a), int(b), Decimal(float(s)), Decimal(float(e)), bool(lasts))
-        for k, a, b, s, e, lasts in zip(
-            found.kind, found.feature_a, found.feature_b, found.time, found.time_end, found.sustained, strict=True
-        )
-    ]  # fmt: skip
-    pair, missing, worst = Pair(scene, turned_round), [], 0.0
-    for c in told(scene, turned_round):
-        off = [
-            (float(max(abs(c.start - r.start), abs(c.end - r.end))), i)
-            for i, r in enumerate(rows)
-            if (r.kind, r.a, r.b, r.lasts) == (c.kind, c.a, c.b, c.lasts)
-        ]
-        if off and min(off)[0] <= SAME_TIME:
-            worst = max(worst, min(off)[0])
-            rows.pop(min(off)[1])
-        else:
-            missing.append(c)
-    for c in list(missing):
-        for r in rows:
-            if not c.lasts and not r.lasts and abs(c.start - r.start) <= SAME_TIME:
-                at, there = pair.place(c, c.start), pair.place(replace(r, start=c.start), c.start)
-                if at and there and max(length(x - y) for x, y in zip(at, there, strict=True)) <= SAME_PLACE:
-                    missing.remove(c)
-                    rows.remove(r)
-                    break
-    return rows, missing, worst
