@@ -1,4 +1,4 @@
-"""Boxes in exact touch with `motion="body"`: which contacts are told, those of a single moment among them, by 50 digits."""
+"""Boxes in exact touch with `motion="body"`: which contacts are told, by 50 digits, those of a moment among them."""
 
 import numpy as np
 import pytest

@@ -1,8 +1,9 @@
 """Contacts of two boxes that spin and slide in exact touch, by 50 digits: which are told, of which moments.
 
-A judge that shares nothing with kernels or reference. Bodies move as docs/guide/turning.md has it, in the world; all feature pairs are
-looked at; what is told follows docs/conventions.md (facing, properness, contacts that last, coincidences) without any tolerance: what
-is zero is zero to 25 digits. Sines and cosines are mpmath's, the rest is decimal.
+A judge that shares nothing with kernels or reference. Bodies move as docs/guide/turning.md has it, in the world;
+all feature pairs are looked at; what is told follows docs/conventions.md (facing, properness, contacts that
+last, coincidences) without any tolerance: what is zero is zero to 25 digits. Sines and cosines are mpmath's, the
+rest is decimal.
 """
 
 import decimal
@@ -17,17 +18,18 @@ import gpu_collide as gc
 DIGITS = 50
 decimal.getcontext().prec = DIGITS
 ZERO = Decimal("1e-25")
-# A function is looked at so many times before its roots are refined; of so many it has to vanish at each to vanish at all.
+# At so many times a function is looked at before its roots are refined; at so many it has to vanish to vanish at
+# all.
 SAMPLES, NODES = 64, 41
-# Least time that is told from another one, and the distance of two places: of whole numbers these are zero or large.
+# Least time that is told from another, and distance of two places: of whole numbers these are zero or large.
 SAME_TIME, SAME_PLACE = Decimal("1e-8"), Decimal("1e-7")
 FV, VF, EE = 0, 1, 2
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Boxes of ``sizes`` centred on their origins, B's at ``place``; velocities ``ways``; ``spins`` (x, y, z), one of which is not zero at
-    most, in quarter turns or radians a step, about points ``pivots`` of the bodies."""
+    """Boxes of ``sizes`` centred on their origins, B's at ``place``; velocities ``ways``; ``spins`` (x, y, z), of
+    which one is not zero at most, in quarter turns or radians a step, about points ``pivots`` of the bodies."""
 
     sizes: tuple
     place: tuple
@@ -128,14 +130,14 @@ class Body:
         return cross(self.rate, d)
 
     def inward(self, face, k):
-        """The first corner (its number) of the k-th side of a face, and the direction from there into the face."""
+        """The first corner (its number) of the k-th side of a face, and the direction into the face."""
         loop = self.loops[face]
         u, v = self.points[loop[k]], self.points[loop[(k + 1) % len(loop)]]
         side = cross(self.normals[face], v - u)
         return loop[k], side / length(side)
 
 
-# -- roots -------------------------------------------------------------------------------------------------------
+# -- roots --------------------------------------------------------------------------------------------
 def bracketed(g, a, b, fa, fb):
     """The root of g between times at which its signs differ."""
     side = 0
@@ -205,14 +207,14 @@ def spans(cuts, inside):
     return [tuple(x) for x in found]
 
 
-# -- meetings ----------------------------------------------------------------------------------------------------
+# -- meetings -----------------------------------------------------------------------------------------
 class Pair:
     def __init__(self, scene, turned_round=False):
         meshes = scene.bodies().meshes
         both = [
-            Body(meshes[k], ((0, 0, 0), scene.place)[k], scene.ways[k], scene.spins[k], scene.pivots[k], scene.quarters)
-            for k in (0, 1)
-        ]  # fmt: skip
+            Body(meshes[k], place, scene.ways[k], scene.spins[k], scene.pivots[k], scene.quarters)
+            for k, place in enumerate(((0, 0, 0), scene.place))
+        ]
         self.a, self.b = both[::-1] if turned_round else both
         times = [Decimal(i) / SAMPLES for i in range(SAMPLES + 1)]
         self.paths = [
@@ -221,7 +223,7 @@ class Pair:
         ]
 
     def apart(self, corners_a, corners_b):
-        """Do features stay apart, by balls about them? In float64, with room for what lies between samples."""
+        """Do features stay apart, by balls about them? In float64, with room for what is between samples."""
         a, b = self.paths[0][corners_a], self.paths[1][corners_b]
         centres = [x.mean(axis=0) for x in (a, b)]
         reach = sum(np.linalg.norm(x - c, axis=-1).max() for x, c in zip((a, b), centres, strict=True))
@@ -263,7 +265,7 @@ class Pair:
         return cross(q - p, e) @ n / square, cross(q - p, d) @ n / square
 
     def edge_borders(self, ea, eb):
-        """Functions at whose roots edges that stay on each other may pass each other's ends, or be parallel."""
+        """Functions at whose roots edges that stay on each other may pass ends of each other, or be parallel."""
 
         def value(which, t):
             (p, d, vp, vd), (q, e, vq, ve) = self.lines(ea, eb, t)
@@ -351,7 +353,8 @@ class Pair:
         """Of a contact at the margin of one of its features the points of A and B; None of another."""
         if c.kind == EE:
             at = self.shares(c.a, c.b, t)
-            if at is None or min(abs(x) for s in at for x in (s, 1 - s)) > (SAME_PLACE if t != c.start else ZERO):
+            near = SAME_PLACE if t != c.start else ZERO
+            if at is None or min(abs(x) for s in at for x in (s, 1 - s)) > near:
                 return None
             (p, d, _, _), _ = self.lines(c.a, c.b, t)
             x = p + at[0] * d
@@ -413,7 +416,7 @@ def _of(kind, fa, fb, f, borders, inside, contact, pair=None):
             yield Contact(kind, fa, fb, start, end, end > start, value)
 
 
-# -- coincidences ------------------------------------------------------------------------------------------------
+# -- coincidences -------------------------------------------------------------------------------------
 def told(scene, turned_round=False):
     """The contacts of a pair, coincidences resolved, by kind, features and time."""
     pair = Pair(scene, turned_round)
@@ -448,7 +451,7 @@ def covers(pair, one, other):
 
 
 def _not_parallel(pair, c, t):
-    """The time, or one beside it where edges that are parallel then do cross: where they do in the limit is their place."""
+    """The time, or one beside it where edges that are parallel then do cross: their place is the limit."""
     if c.kind != EE or not c.lasts or pair.shares(c.a, c.b, t) is not None:
         return t
     return t + (Decimal("1e-9") if t - c.start < c.end - t else Decimal("-1e-9")) * (c.end - c.start)

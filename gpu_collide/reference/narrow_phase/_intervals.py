@@ -165,8 +165,8 @@ def _without_slack(margins, slack, s):
 
 
 def _touched(margins, slack, begin, end):
-    """The moment of a touch, where a span is only made by the slack: between its ends, which are beyond a border
-    or those of the step, nothing is inside by more than rounding. None of another span."""
+    """The moment of a touch, where a span is only made by the slack: between its ends, which are beyond a
+    border or those of the step, nothing is inside by more than rounding. None of another span."""
     ends, middle = np.array([begin, end]), np.linspace(begin, end, 9)[1:-1]
     if end - begin > LONGEST_TOUCH or margins(middle, 0.0).min(axis=0).max() > 1e-3 * slack:
         return None

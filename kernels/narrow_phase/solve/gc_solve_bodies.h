@@ -131,7 +131,9 @@ GC_LARGE void gc_solve_end(
     gc_bodies_at(&p->bodies, end, &now);
     v = gc_body_curve_then(c, &now);
     if (GC_ABS(v.f) > touch || v.f * v.df * end > GC_R(0.0)) return;
-    if (kind == GC_EE && !gc_edges_touch(c, &now, GC_TOL_TOUCH * p->bodies.size, GC_CURVE_ROUNDING * gc_body_curve_rounding(c))) return;
+    if (kind == GC_EE
+        && !gc_edges_touch(c, &now, GC_TOL_TOUCH * p->bodies.size, GC_CURVE_ROUNDING * gc_body_curve_rounding(c)))
+        return;
     if (gc_may_be_inside(t, p, c, kind, fa, fb, &now, GC_R(0.0))) gc_hit_test(t, p, o, pair, kind, fa, fb, end, end, 0);
 }
 
