@@ -1,8 +1,8 @@
 """Boxes that slide and spin above one another at a gap that stays, with `motion="body"`: in touch or not, and
 never UNRESOLVED.
 
-The contact equations are a small number that hardly changes. The bound of their third derivative for the whole
-step made 1,024 pieces too few for gaps of 1e-11 to 2e-9 of the size.
+The contact equations are a small number that hardly changes. The bound of their third derivative for the
+whole step made 1,024 pieces too few for gaps of 1e-11 to 2e-9 of the size.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Boxes in exact touch with `motion="body"`: which contacts are told, by 50 digits, those of a moment among them."""
+"""Boxes in exact touch with `motion="body"`: which contacts are told, those of a moment too."""
 
 import numpy as np
 import pytest

@@ -1,9 +1,9 @@
 """Contacts of two boxes that spin and slide in exact touch, by 50 digits: which are told, of which moments.
 
-A judge that shares nothing with kernels or reference. Bodies move as docs/guide/turning.md has it, in the world;
-all feature pairs are looked at; what is told follows docs/conventions.md (facing, properness, contacts that
-last, coincidences) without any tolerance: what is zero is zero to 25 digits. Sines and cosines are mpmath's, the
-rest is decimal.
+A judge that shares nothing with kernels or reference. Bodies move as docs/guide/turning.md has it, in the
+world; all feature pairs are looked at; what is told follows docs/conventions.md (facing, properness, contacts
+that last, coincidences) without any tolerance: what is zero is zero to 25 digits. Sines and cosines are
+mpmath's, the rest is decimal.
 """
 
 import decimal
@@ -18,8 +18,8 @@ import gpu_collide as gc
 DIGITS = 50
 decimal.getcontext().prec = DIGITS
 ZERO = Decimal("1e-25")
-# At so many times a function is looked at before its roots are refined; at so many it has to vanish to vanish at
-# all.
+# At so many times a function is looked at before its roots are refined; at so many it has to vanish to
+# vanish at all.
 SAMPLES, NODES = 64, 41
 # Least time that is told from another, and distance of two places: of whole numbers these are zero or large.
 SAME_TIME, SAME_PLACE = Decimal("1e-8"), Decimal("1e-7")
@@ -28,8 +28,9 @@ FV, VF, EE = 0, 1, 2
 
 @dataclass(frozen=True)
 class Scene:
-    """Boxes of ``sizes`` centred on their origins, B's at ``place``; velocities ``ways``; ``spins`` (x, y, z), of
-    which one is not zero at most, in quarter turns or radians a step, about points ``pivots`` of the bodies."""
+    """Boxes of ``sizes`` centred on their origins, B's at ``place``; velocities ``ways``; ``spins`` (x, y,
+    z), of which one is not zero at most, in quarter turns or radians a step, about points
+    ``pivots`` of the bodies."""
 
     sizes: tuple
     place: tuple
@@ -265,7 +266,7 @@ class Pair:
         return cross(q - p, e) @ n / square, cross(q - p, d) @ n / square
 
     def edge_borders(self, ea, eb):
-        """Functions at whose roots edges that stay on each other may pass ends of each other, or be parallel."""
+        """Functions at whose roots edges that stay on each other may pass their ends, or be parallel."""
 
         def value(which, t):
             (p, d, vp, vd), (q, e, vq, ve) = self.lines(ea, eb, t)

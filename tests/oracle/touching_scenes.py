@@ -1,4 +1,4 @@
-"""Scenes of boxes in exact touch, named and random, and how answers of the library differ from the judge's."""
+"""Scenes of boxes in exact touch, named and random, and how answers differ from the judge's."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -7,45 +7,45 @@ import numpy as np
 
 from tests.oracle.touching_boxes import SAME_PLACE, SAME_TIME, Contact, Pair, Scene, length, told
 
-# Each failed once: kernels or reference told a contact too many, or lacked one. Sizes, place of B, velocities,
-# spins, pivots, whether spins are quarter turns.
+# Each failed once: kernels or reference told a contact too many, or lacked one. Sizes, place of B,
+# velocities, spins, pivots, whether spins are quarter turns.
 NAMED = {
     "slides_past_a_spinning_one": (
-        ((1, 1, 1), (1, 1, 1)), (-0.5, 0, 1), ((0, 0, 0), (1, 0, 0)),
-        ((0, 0, 1), (0, 0, 0)), ((0, 0, 0.5), (0, 0, 0)), True),
+        ((1, 1, 1), (1, 1, 1)), (-0.5, 0, 1),
+        ((0, 0, 0), (1, 0, 0)), ((0, 0, 1), (0, 0, 0)), ((0, 0, 0.5), (0, 0, 0)), True),
     "about_a_corner_of_the_other": (
-        ((1, 1, 1), (1, 1, 1)), (0, 0.5, 1), ((0, 0, 0), (0, 0, 0)),
-        ((0, 0, 0), (0, 0, 1)), ((0, 0, 0), (0.5, 0, -0.5)), True),
+        ((1, 1, 1), (1, 1, 1)), (0, 0.5, 1),
+        ((0, 0, 0), (0, 0, 0)), ((0, 0, 0), (0, 0, 1)), ((0, 0, 0), (0.5, 0, -0.5)), True),
     "edges_that_come_into_line_at_the_end": (
-        ((2, 2, 4), (4, 4, 2)), (1, 2, 3), ((0, 0, 0), (0, 0, 0)),
-        ((0, 0, 2), (1, 0, 0)), ((-1, 0, 2), (0, 0, -1)), True),
+        ((2, 2, 4), (4, 4, 2)), (1, 2, 3),
+        ((0, 0, 0), (0, 0, 0)), ((0, 0, 2), (1, 0, 0)), ((-1, 0, 2), (0, 0, -1)), True),
     "passes_a_border_at_the_end": (
-        ((2, 2, 2), (2, 2, 2)), (2, 2, 2), ((0, 0, 1), (0, 0, 0)),
-        ((0, 1, 0), (0, 0, 0)), ((0, 0, 0), (1, -1, 1)), True),
+        ((2, 2, 2), (2, 2, 2)), (2, 2, 2),
+        ((0, 0, 1), (0, 0, 0)), ((0, 1, 0), (0, 0, 0)), ((0, 0, 0), (1, -1, 1)), True),
     "about_a_corner_on_a_border": (
-        ((4, 2, 2), (2, 4, 4)), (-1, -1, 3), ((0, 0, 0), (0, 0, 0)),
-        ((0, 0, 0), (0, 0, -1)), ((-2, -1, -1), (-1, 0, -2)), True),
+        ((4, 2, 2), (2, 4, 4)), (-1, -1, 3),
+        ((0, 0, 0), (0, 0, 0)), ((0, 0, 0), (0, 0, -1)), ((-2, -1, -1), (-1, 0, -2)), True),
     "leaves_a_border_at_the_start": (
-        ((2, 2, 2), (2, 2, 2)), (1, -2, -2), ((-2, 0, 0), (0, 0, 0)),
-        ((0, 0, 0), (0, 0, -1)), ((0, 0, 0), (-1, -1, 0)), True),
+        ((2, 2, 2), (2, 2, 2)), (1, -2, -2),
+        ((-2, 0, 0), (0, 0, 0)), ((0, 0, 0), (0, 0, -1)), ((0, 0, 0), (-1, -1, 0)), True),
     "rolls_off_at_the_start": (
-        ((2, 4, 2), (4, 2, 2)), (2, 3, -2), ((-1, 0, 2), (-2, 0, 2)),
-        ((0, 0, 0), (0, 2, 0)), ((-1, 0, 0), (-2, 1, 0)), True),
+        ((2, 4, 2), (4, 2, 2)), (2, 3, -2),
+        ((-1, 0, 2), (-2, 0, 2)), ((0, 0, 0), (0, 2, 0)), ((-1, 0, 0), (-2, 1, 0)), True),
     "touches_along_an_edge_at_the_start": (
-        ((4, 2, 2), (4, 2, 2)), (2, -2, -2), ((0, 0, 0), (0, 0, 0)),
-        ((0, 0, 0), (0, 0, 1)), ((0, 0, 0), (-2, -1, -1)), True),
+        ((4, 2, 2), (4, 2, 2)), (2, -2, -2),
+        ((0, 0, 0), (0, 0, 0)), ((0, 0, 0), (0, 0, 1)), ((0, 0, 0), (-2, -1, -1)), True),
     "touches_a_border_half_way": (
-        ((2, 4, 4), (4, 2, 4)), (3, -1, -1), ((0, 0, 0), (0, 0, 0)),
-        ((-2, 0, 0), (0, 0, 0)), ((1, 2, 0), (0, 0, 0)), True),
+        ((2, 4, 4), (4, 2, 4)), (3, -1, -1),
+        ((0, 0, 0), (0, 0, 0)), ((-2, 0, 0), (0, 0, 0)), ((1, 2, 0), (0, 0, 0)), True),
     "fourfold_at_the_start": (
-        ((2, 2, 2), (4, 2, 4)), (-2, -2, 2), ((-2, 0, 0), (2, -1, 2)),
-        ((0, 0, 1), (0, -1, 0)), ((0, -1, -1), (0, 0, 0)), False),
+        ((2, 2, 2), (4, 2, 4)), (-2, -2, 2),
+        ((-2, 0, 0), (2, -1, 2)), ((0, 0, 1), (0, -1, 0)), ((0, -1, -1), (0, 0, 0)), False),
     "parallel_as_it_ends": (
-        ((4, 2, 4), (2, 4, 2)), (-3, 2, -1), ((0, 0, 0), (0, 0, 0)),
-        ((2, 0, 0), (0, 0, 0)), ((-2, 1, 2), (0, 0, 0)), True),
+        ((4, 2, 4), (2, 4, 2)), (-3, 2, -1),
+        ((0, 0, 0), (0, 0, 0)), ((2, 0, 0), (0, 0, 0)), ((-2, 1, 2), (0, 0, 0)), True),
     "vertices_that_touch_half_way": (
-        ((2, 2, 2), (2, 2, 2)), (2, 2, -2), ((0, 0, 0), (0, 0, 0)),
-        ((0, -2, 0), (-2, 0, 0)), ((0, 0, 0), (-1, 1, 1)), True),
+        ((2, 2, 2), (2, 2, 2)), (2, 2, -2),
+        ((0, 0, 0), (0, 0, 0)), ((0, -2, 0), (-2, 0, 0)), ((0, 0, 0), (-1, 1, 1)), True),
 }  # fmt: skip
 FAMILIES = ("slide", "flat", "whole", "edge", "roll", "vertex")
 
@@ -55,9 +55,9 @@ def named(name):
 
 
 def random_scene(rng, family):
-    """Boxes of whole numbers in touch by faces (in `edge` and `vertex` by less) that slide and spin by quarter
-    turns or whole radians, about the normal of their faces but in `whole` and `roll`; in `slide` one at most
-    spins."""
+    """Boxes of whole numbers in touch by faces (in `edge` and `vertex` by less) that slide and spin by
+    quarter turns or whole radians, about the normal of their faces but in `whole` and `roll`; in `slide` one
+    at most spins."""
     sizes = rng.choice([2, 4], (2, 3)) if rng.random() < 0.6 else np.full((2, 3), 2)
     quarters = bool(rng.random() < 0.8)
     up = int(rng.integers(0, 3))
@@ -84,8 +84,8 @@ def random_scene(rng, family):
 
 
 def differences(scene, turned_round, found):
-    """Rows of `found` (contacts of one pair) that are not told, contacts that are missing, and how far off the
-    times of the others are at most. One that coincides with a missing one stands for it."""
+    """Rows of `found` (contacts of one pair) that are not told, contacts that are missing, and how far off
+    the times of the others are at most. One that coincides with a missing one stands for it."""
     columns = (found.kind, found.feature_a, found.feature_b, found.time, found.time_end, found.sustained)
     rows = [
         Contact(int(k), int(a), int(b), Decimal(float(s)), Decimal(float(e)), bool(lasts))

@@ -168,9 +168,9 @@ class Functions:
         return tuple(np.concatenate([piece[j] for piece in done]) for j in range(3))
 
     def settled(self, s, tolerance):
-        """Touches at ``s`` moved to their extrema, and what is in doubt of their times. Where f has many folds
-        Newton's method on the slope comes nearer by a share each time, until rounding hides the slope; an end
-        of the step that is not told from it is the time."""
+        """Touches at ``s`` moved to their extrema, and what is in doubt of their times. Where f has many
+        folds Newton's method on the slope comes nearer by a share each time, until rounding hides the slope;
+        an end of the step that is not told from it is the time."""
         s, active = s.copy(), np.arange(len(s))
         for _ in range(NEWTON_STEPS):
             part = self.take(active)

@@ -119,7 +119,7 @@ class _Points:
         d = self.motion.turn(self.b.unit[edge_b], s)
         sine = np.linalg.norm(cross(self.a.unit[edge_a], d), axis=1)[0]
         if self.m.sustained[i] and sine < NEARLY_PARALLEL:
-            # Where their contact begins or ends they touch at the corner near which they cross a little within.
+            # Where their contact begins or ends they touch at the corner near which they cross within.
             begin, end = self.m.s[i], self.m.s_end[i]
             off = min(BESIDE, 0.5 * (end - begin))
             beside = s + off if s[0] - begin < end - s[0] else s - off
