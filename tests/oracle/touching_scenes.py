@@ -46,6 +46,9 @@ NAMED = {
     "vertices_that_touch_half_way": (
         ((2, 2, 2), (2, 2, 2)), (2, 2, -2),
         ((0, 0, 0), (0, 0, 0)), ((0, -2, 0), (-2, 0, 0)), ((0, 0, 0), (-1, 1, 1)), True),
+    "leaves_two_borders_at_the_start": (
+        ((2, 2, 4), (2, 2, 2)), (2, 0, 3),
+        ((-1, 2, 0), (0, 1, 0)), ((0, 0, -1), (0, 0, 1)), ((0, 0, 0), (-1, 1, 1)), False),
 }  # fmt: skip
 FAMILIES = ("slide", "flat", "whole", "edge", "roll", "vertex")
 

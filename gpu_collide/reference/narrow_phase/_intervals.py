@@ -121,6 +121,8 @@ def _spans(smooth, margins, slack, motion, sine=None):
             keep = sure | (np.abs(at - PARALLEL) < 0.5 * PARALLEL) | (np.abs(cuts) == 0.5)
             cuts, sure = cuts[keep], sure[keep]
     inside_at = sure & np.all(margins(cuts, slack) >= -1e-15, axis=0)
+    # Where two borders are touched at once their slack ends at two times: the later one is no contact.
+    edge_of_slack = margins(cuts, 0.0).min(axis=0) <= -0.99 * slack
     middle = 0.5 * (cuts[1:] + cuts[:-1])
     inside_after = np.all(margins(middle, slack) >= 0.0, axis=0)
     if sine is not None:
@@ -133,7 +135,7 @@ def _spans(smooth, margins, slack, motion, sine=None):
         after = j < len(inside_after) and inside_after[j]
         if after and not before:
             found.append([cuts[j], cuts[j]])
-        elif inside_at[j] and not before:
+        elif inside_at[j] and not before and not edge_of_slack[j]:
             found.append([cuts[j], cuts[j]])
         if before and not after:
             found[-1][1] = max(cuts[j], found[-1][0])
