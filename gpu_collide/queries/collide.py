@@ -15,6 +15,7 @@ from gpu_collide.bodies.bodies import Bodies, all_valid, check_bodies, check_mot
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.narrow_phase.device_batches import Given
 from gpu_collide.queries.engine_cache import engines_of, options_of
+from gpu_collide.queries.exits import check_exit, with_exits
 from gpu_collide.queries.input_warnings import warn_of_bodies
 from gpu_collide.queries.pairs import open_search, warn_of_invalid
 from gpu_collide.results import invariants
@@ -61,6 +62,7 @@ def collide(
     min_properness: float = -0.1,
     contacts: ContactsWanted = "all",
     check_start: bool = True,
+    exit: bool = False,
     precision: Precision = "mixed",
     backend: BackendName = "auto",
     max_bytes: int | None = None,
@@ -124,6 +126,9 @@ def collide(
         are the same. Default True: two solids of which one is deep in the other need not have any contact
         while they stay so, and would be a plain MISS. It costs a few percent of the call. False leaves such
         pairs HIT or MISS by their contacts alone. See Notes for what overlap means.
+    exit : bool, optional
+        Also find out when the motion takes pairs apart that meet or overlap: `Contacts.exit`. It takes
+        ``refine="exact"``, two to four times as long for such pairs, and the result is on the host.
     precision : {"mixed", "double", "single"}, optional
         ``mixed`` culls in float32 and solves in float64, with the same results as ``double``; ``single`` is
         float32 throughout, for devices without float64, with errors of about 1e-5.
@@ -224,6 +229,7 @@ def collide(
     )  # fmt: skip
     if progress is not None:
         check_callable(progress, "progress")
+    exit = check_exit(exit, options)
     if pairs is not None:
         if rules is not None:
             refuse_rules(world=world, group=group, mask=mask, ignore=ignore,
@@ -239,7 +245,7 @@ def collide(
         found = answer_pairs(engine, bodies, pairs, progress)
     engines.give(bodies.meshes, engine)
     warn_of_bodies(bodies, found.pairs, found.status)
-    return found
+    return with_exits(found, bodies, options) if exit else found
 
 
 def check_given(pairs: ArrayLike, n: int) -> Any:

@@ -53,16 +53,17 @@ _PER_CONTACT: dict[str, Field] = {
 CONTACT_DTYPE = np.dtype([(name, dtype, shape) for name, (dtype, shape) in _PER_CONTACT.items()], align=True)
 
 _PAIRS: dict[str, Field] = {"pairs": (np.int32, (2,))}
+_EXIT: dict[str, Field] = {"exit": (np.float64, ())}
 FORMAT = FileFormat(
     version=4,  # 2: pairs; 3: checksums; 4: names of parts
     unnamed=3,
     first_with_checksums=3,
     groups=(
         Group(_PER_PAIR, "status"), Group(_START, "status", 1), Group(_PER_CONTACT, "pair"),
-        Group(_PAIRS, "status"), Group(PART_FIELDS, "pair"),
+        Group(_PAIRS, "status"), Group(_EXIT, "status"), Group(PART_FIELDS, "pair"),
     ),
     faults=contact_faults,
-    optional=("pairs", *PART_FIELDS),
+    optional=("pairs", *_EXIT, *PART_FIELDS),
 )  # fmt: skip
 
 
@@ -109,6 +110,11 @@ class Contacts(Result):
     pairs : (p, 2) int32 or None
         Body numbers A, B of each pair: those asked for, or those that the broad phase found. None in results
         read from files of the first version.
+    exit : (p,) float64 or None
+        With ``exit=True``: when the motion takes the pair apart, as a fraction of the step. The first time, from
+        the start on if the two overlap there (INITIAL_OVERLAP), else from `toi` on, right behind which there is
+        a gap between them: after touch as well as overlap. ``inf``: they stay together until the step ends;
+        not a number: they never meet, or it is not known (UNRESOLVED). Else None.
     info : dict
         How the result was made: backend, device, precision, refine, candidates, resolution, tolerances,
         timings, notes.
@@ -140,6 +146,7 @@ class Contacts(Result):
     time_end: NDArray[np.float64]
     pairs: NDArray[np.int32] | None = None
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
+    exit: NDArray[np.float64] | None = None
     part_a: NDArray[np.int32] | None = NamedLater("part_a")  # type: ignore[assignment]
     part_b: NDArray[np.int32] | None = NamedLater("part_b")  # type: ignore[assignment]
 
