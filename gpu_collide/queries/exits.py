@@ -1,8 +1,8 @@
 """When the motion takes apart what meets or overlaps: `Contacts.exit`, for ``collide(..., exit=True)``.
 
-Two bodies come together and apart only at contacts: of the motion, and of the motion run backwards, whose contacts
-are where they leave each other. Between two of these times nothing changes. So the clearance in the middle of each
-says, in their order, whether the two are apart from its beginning on.
+Two bodies come together and apart only at contacts: of the motion, and of the motion run backwards, whose
+contacts are where they leave each other. Between two of these times nothing changes. So the clearance
+half-way between them says, in their order, whether the two are apart from the earlier one on.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_exit", "with_exits"]
 
-#: Share of a `target_distance` beyond which two bodies are farther apart than that; and of the size, from where on
-#: nobody needs to know how far.
+#: Share of a `target_distance` beyond which two bodies are farther apart than that; and of the size, from
+#: where on nobody needs to know how far.
 _BEYOND = 1e-9
 #: Cosine of half the turn of a body below which its way back is made of two pieces: of half a turn either way
 #: round is the shorter one.
@@ -39,8 +39,8 @@ _KNOWN = (Status.MISS, Status.HIT, Status.INITIAL_OVERLAP)
 
 
 def check_exit(exit: Any, options: Options) -> bool:
-    """The checked argument of this name. Raises ``ValueError`` where contacts are not exact, so that nothing is
-    said of what is between them."""
+    """The checked argument of this name. Raises ``ValueError`` where contacts are not exact, so that nothing
+    is said of what is between them."""
     exit = check_bool(exit, "exit")
     if exit and options.refine != "exact":
         raise ValueError(
@@ -70,8 +70,8 @@ def with_exits(found: Contacts, bodies: Bodies, options: Options) -> Contacts:
 
 
 def _alone(bodies: Bodies, pairs: Array, options: Options) -> Bodies:
-    """A and B of each pair by themselves, one behind the other, each on its own motion; on the relative screw A
-    stands at the origin."""
+    """A and B of each pair by themselves, one behind the other, each on its own motion; on the relative screw
+    A stands at the origin."""
     own = bodies.take(pairs.reshape(-1))
     if options.motion == "body":
         return own
@@ -89,7 +89,7 @@ def _alone(bodies: Bodies, pairs: Array, options: Options) -> Bodies:
 def _exits(own: Bodies, first: Array, options: Options) -> Array:
     """(p,) the time from which on each pair is apart, not before `first`: inf, never; nan, not known."""
     asked = Options.checked(
-        motion="body", target_distance=options.target_distance, check_start=False,
+        motion=options.motion, target_distance=options.target_distance, check_start=False,
         precision=options.precision, backend=options.backend, max_bytes=options.max_bytes,
     )  # fmt: skip
     engines = engines_of(get_backend(asked.backend, asked.precision, ("screw", *PROGRAMS)))
@@ -146,7 +146,8 @@ def _events(engines: Any, asked: Options, own: Bodies, first: Array) -> tuple[Ar
     found = engine.collide(whole_way, np.arange(len(whole_way), dtype=np.int32).reshape(-1, 2)).to_numpy()
     engines.give(whole_way.meshes, engine)
     of, begins, ends = (
-        np.concatenate([np.full(len(step[0]), step[k]) if k else step[0] for step in steps]) for k in (0, 3, 4)
+        np.concatenate([np.full(len(step[0]), step[k]) if k else step[0] for step in steps])
+        for k in (0, 3, 4)
     )
     row = found.pair
     times = [begins[row] + (ends - begins)[row] * t for t in (found.time, found.time_end)]
@@ -159,8 +160,8 @@ def _events(engines: Any, asked: Options, own: Bodies, first: Array) -> tuple[Ar
 
 
 def _with_both_sides(bodies: Bodies) -> Bodies:
-    """The same bodies, but of meshes that are not closed, or inside out, both sides: what comes in at the front
-    leaves at the back."""
+    """The same bodies, but of meshes that are not closed, or inside out, both sides: what comes in at the
+    front leaves at the back."""
     outside = [mesh.two_sided or (mesh.closed and mesh.volume > 0) for mesh in bodies.meshes]
     if all(outside):
         return bodies

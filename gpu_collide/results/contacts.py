@@ -111,10 +111,10 @@ class Contacts(Result):
         Body numbers A, B of each pair: those asked for, or those that the broad phase found. None in results
         read from files of the first version.
     exit : (p,) float64 or None
-        With ``exit=True``: when the motion takes the pair apart, as a fraction of the step. The first time, from
-        the start on if the two overlap there (INITIAL_OVERLAP), else from `toi` on, right behind which there is
-        a gap between them: after touch as well as overlap. ``inf``: they stay together until the step ends;
-        not a number: they never meet, or it is not known (UNRESOLVED). Else None.
+        When the motion takes the pair apart, as a fraction of the step; None unless asked for. It is the
+        first time behind which there is a gap between the two, no earlier than `toi`, or than the start if
+        they overlap there. ``inf``: overlap or touch lasts until the step ends. Not a number: they never
+        meet, or it is not known (UNRESOLVED).
     info : dict
         How the result was made: backend, device, precision, refine, candidates, resolution, tolerances,
         timings, notes.
@@ -146,9 +146,9 @@ class Contacts(Result):
     time_end: NDArray[np.float64]
     pairs: NDArray[np.int32] | None = None
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
-    exit: NDArray[np.float64] | None = None
     part_a: NDArray[np.int32] | None = NamedLater("part_a")  # type: ignore[assignment]
     part_b: NDArray[np.int32] | None = NamedLater("part_b")  # type: ignore[assignment]
+    exit: NDArray[np.float64] | None = None
 
     @property
     def n_pairs(self) -> int:

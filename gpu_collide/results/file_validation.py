@@ -126,6 +126,8 @@ def contact_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Itera
     yield from _rows("time_end", a["time_end"] > 1, "fractions of the step in [0, 1]")
     yield from _toi_faults("toi", a["toi"], time, start)
     yield from _order_faults("time", [a[n] for n in ("pair", "time", "kind", "feature_a", "feature_b")])
+    if "exit" in a:
+        yield from _rows("exit", (a["exit"] < 0) | ((a["exit"] > 1) & (a["exit"] < np.inf)), "times or inf")
     if "pairs" in a:
         pairs = a["pairs"]
         yield from _rows(

@@ -195,6 +195,13 @@ _PAIRS = (
     Column(
         "toi", "step", "time of its earliest contact; none: not a number", _finite("toi", lambda r: r.toi)
     ),
+    Column(
+        "exit",
+        "step",
+        "when the motion takes it apart; not at all: not a number; only if asked for",
+        _finite("exit", lambda r: r.exit),
+        there=lambda r: r.exit is not None,
+    ),
     _owned("contacts", "contact_start", "how many contacts it has"),
 )
 _TRAJECTORY = (
