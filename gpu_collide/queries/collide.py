@@ -127,8 +127,9 @@ def collide(
         while they stay so, and would be a plain MISS. It costs a few percent of the call. False leaves such
         pairs HIT or MISS by their contacts alone. See Notes for what overlap means.
     exit : bool, optional
-        Also find out when the motion takes pairs apart that meet or overlap: `Contacts.exit`. It takes
-        ``refine="exact"``, two to four times as long for such pairs, and the result is on the host.
+        Also find out when the motion takes apart pairs that meet or overlap: `Contacts.exit`. Those pairs
+        take about four times as long, and the result is on the host. With a `target_distance`: when they are
+        farther apart than it. It takes ``refine="exact"``.
     precision : {"mixed", "double", "single"}, optional
         ``mixed`` culls in float32 and solves in float64, with the same results as ``double``; ``single`` is
         float32 throughout, for devices without float64, with errors of about 1e-5.
@@ -201,6 +202,10 @@ def collide(
     and coming nearer is a contact at time 0. There is none at a reflex edge, where no closest point lies,
     nor on the back of an open part's faces, unless the mesh is ``two_sided``. A distance of at most 1e-11
     of the size is touch.
+
+    With ``exit=True`` a gap is one of more than 1e-11 of the size. Solids that overlap, or of which one is in
+    the other, have none; open parts and sheets have one where their surfaces are apart, as in `clearance`
+    (docs/decisions/0129).
 
     The modes ``segments`` and ``pixels`` may see contacts of bodies that do not meet. Broad phase and filters
     leave some of those out; of pairs that meet they leave out nothing in any mode.

@@ -22,8 +22,8 @@ pytestmark = [
 MISS, HIT, OVERLAP = gc.Status.MISS, gc.Status.HIT, gc.Status.INITIAL_OVERLAP
 MOTIONS = ("relative", "body")
 RING = gc.shapes.torus(1.0, 0.3, 8, 6)
-#: Of the step. Worst seen, over 3,600 pairs of the families below: 2e-14, of whole numbers 9e-16, of sheets in
-#: whole numbers 3e-12.
+#: Of the step. Worst seen, over 3,600 pairs of the families below: 2e-14, of whole numbers 9e-16, of sheets
+#: by whole numbers 3e-12.
 CLOSE, CLOSE_SHEETS = 1e-12, 1e-10
 
 
