@@ -194,6 +194,10 @@ def collide(
     outranks UNRESOLVED and HIT: ``np.isfinite(contacts.toi)`` says which pairs have contacts. Pairs that are
     UNRESOLVED for the length of their way are not looked at.
 
+    How deep they are, and which way out is the shortest, says `clearance`:
+    ``clearance(bodies, found.pairs[found.status == Status.INITIAL_OVERLAP], at=0.0)``, with ``regions=True``
+    for each region of the overlap.
+
     With a `target_distance` above 0 contacts are closest points of the bodies whose gap falls to it, or
     stays at it. They lie inside both features, and `normal`, the direction between them, in the normal
     cones of both, closed within 1e-9; so properness is in [0, 1]. A graze within 1e-11 of the size is a

@@ -179,6 +179,10 @@ def _contact(speed: str) -> tuple[Column, ...]:
     )
 
 
+def _has_depths(result: Any) -> bool:
+    return result.depth is not None
+
+
 _CONTACTS = (
     Column("pair", "", "row of the pairs"),
     Column("body_a", "", "body A", _body(0)),
@@ -264,7 +268,12 @@ _ENCOUNTERS = (
     _vector("position", LENGTH, "world position of its hardest contact; zero: none"),
     _vector("normal", "", "unit normal of its hardest contact, from A to B; zero: none"),
     *_named(" in its hardest contact"),
-)
+    Column(
+        "depth", LENGTH, "deepest overlap at its frames; 0: none; only of `Recording.encounters`",
+        there=_has_depths,
+    ),
+    Column("depth_time", "s", "of that frame; none: not a number", there=_has_depths),
+)  # fmt: skip
 _EVENTS = (
     Column("body_a", "", "body A; the moving ones are counted first"),
     Column("body_b", "", "body B"),
