@@ -207,7 +207,8 @@ def collide(
     nor on the back of an open part's faces, unless the mesh is ``two_sided``. A distance of at most 1e-11
     of the size is touch.
 
-    With ``exit=True`` a gap is one of more than 1e-11 of the size. Solids that overlap, or of which one is in
+    With ``exit=True`` a gap is one of more than 1e-11 of the size for more than 1e-9 of the step
+    (``single``: 1e-5). Solids that overlap, or of which one is in
     the other, have none; open parts and sheets have one where their surfaces are apart, as in `clearance`
     (docs/decisions/0129).
 

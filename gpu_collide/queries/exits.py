@@ -14,7 +14,7 @@ import numpy as np
 
 from gpu_collide._options import Options
 from gpu_collide._validate import as_numpy, check_bool
-from gpu_collide.backends import get_backend
+from gpu_collide.backends import get_backend, sources
 from gpu_collide.bodies.bodies import Bodies, with_spins
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.spins import Spins
@@ -98,7 +98,7 @@ def _exits(own: Bodies, first: Array, options: Options) -> Array:
     pair, time = pair[order], time[order]
     last = np.append(pair[1:] != pair[:-1], True)
     after = np.where(last, 1.0, np.append(time[1:], 1.0))
-    some = np.flatnonzero(after > time)
+    some = np.flatnonzero(after > time + _shortest(asked))
     pair, time, middle = pair[some], time[some], 0.5 * (time + after)[some]
     begin = np.searchsorted(pair, np.arange(len(first)))
     stop = np.searchsorted(pair, np.arange(len(first)), "right")
@@ -117,6 +117,12 @@ def _exits(own: Bodies, first: Array, options: Options) -> Array:
         open_ = open_[(exits[open_] == np.inf) & (begin[open_] < stop[open_])]
         width *= 2
     return exits
+
+
+def _shortest(asked: Options) -> float:
+    """Share of the step for which nobody is apart: times of one event may differ by it."""
+    c = sources.constants("double" if asked.backend == "reference" else asked.precision)
+    return float(max(c["GC_TAU_TIME"], c["GC_TAU_LENGTH"]))
 
 
 def _events(engines: Any, asked: Options, own: Bodies, first: Array) -> tuple[Array, Array, Array]:

@@ -408,7 +408,9 @@ class Recording:
             if name in options:
                 raise TypeError(f"{name}: expected no such option; collide(...).encounters() has no depths")
         found = self.collide(progress=progress, **options)
-        machine = {name: options[name] for name in ("precision", "backend", "max_bytes") if name in options}
+        machine: dict[str, Any] = {
+            name: options[name] for name in ("precision", "backend", "max_bytes") if name in options
+        }
         return with_depths(self, found, options.get("motion", "relative"), machine)
 
     def swept(self, ask: Any, progress: Any, options: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
