@@ -11,6 +11,8 @@ import numpy as np
 from tests.oracle.clearance import Passage
 from tests.oracle.gaps import triangles_of
 
+ROUNDING = 2e-8  # of the least gap: what touches is at times 1e-15 of the size apart
+
 __all__ = ["apart_boxes", "apart_surfaces", "judged"]
 
 
@@ -71,4 +73,4 @@ def judged(bodies, pair, motion, begin, end, apart=apart_surfaces, samples=96, s
         middle = 0.5 * (low + high)
         if middle in (low, high):
             return abs(high - end)
-        low, high = (low, middle) if apart(passage, middle) > 0.0 else (middle, high)
+        low, high = (low, middle) if apart(passage, middle) > ROUNDING * least else (middle, high)
