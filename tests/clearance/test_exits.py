@@ -132,6 +132,28 @@ def test_spins_of_many_turns(backend):
     assert error < CLOSE
 
 
+def test_half_a_turn_beside_a_spin(backend):
+    """A box that spins three times, out of a plank that makes half a turn."""
+    one = gc.Poses.from_quat_wxyz([[0, 0, 0]], [ONE])
+    spins = gc.Bodies.from_velocities(BOX, None, one, [[3, 0, 0]], [[0, 0, 20]])
+    start = gc.Poses.from_quat_wxyz([[0.3, 0.2, 0]], [ONE])
+    end = gc.Poses.from_quat_wxyz([[0.5, 0, 0]], [[0, 0, 0, 1]])
+    bodies = gc.Bodies.concatenate([spins, gc.Bodies(gc.shapes.box((3, 0.2, 0.2)), None, start, end)])
+    found = gc.collide(bodies, [[0, 1]], motion="body", exit=True, backend=backend.kind)
+    exit = found.exit[0]
+    near = gc.clearance(bodies, [[0, 1]], at=[0.5 * exit, exit - 1e-6, exit + 1e-6], motion="body")
+    assert 0.1 < exit < 0.9 and near.status.tolist() == [OVERLAP, OVERLAP, MISS]
+
+
+def test_worlds_of_the_broad_phase(backend):
+    start, end = np.zeros((2, 3, 2, 3))
+    start[:, 1, 0], end[:, 1, 0] = [0.5, 0.6, -4.0], [2.5, 2.6, 4.0]
+    poses = (gc.Poses.from_quat_wxyz(p, np.tile(ONE, (3, 2, 1))) for p in (start, end))
+    found = gc.collide(gc.Bodies(BOX, None, *poses), exit=True, backend=backend.kind)
+    assert found.pairs.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert found.exit == pytest.approx([0.25, 0.2, 0.625], abs=1e-15)  # worst seen: 0
+
+
 @pytest.mark.parametrize("motion", MOTIONS)
 def test_at_a_distance(motion, backend):
     """Apart is what is farther than the distance then."""
