@@ -126,6 +126,8 @@ def contact_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Itera
     yield from _rows("time_end", a["time_end"] > 1, "fractions of the step in [0, 1]")
     yield from _toi_faults("toi", a["toi"], time, start)
     yield from _order_faults("time", [a[n] for n in ("pair", "time", "kind", "feature_a", "feature_b")])
+    if "exit" in a:
+        yield from _rows("exit", (a["exit"] < 0) | ((a["exit"] > 1) & (a["exit"] < np.inf)), "times or inf")
     if "pairs" in a:
         pairs = a["pairs"]
         yield from _rows(
@@ -184,6 +186,10 @@ def encounter_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Ite
     yield from _rows("hardest_time", late & touched, "times from the first to the last")
     yield from _rows("last_time", a["last_time"] < a["first_time"], "the first time or a later one")
     yield from _rows("in_touch", a["in_touch"].view(np.uint8) > 1, "true or false")
+    if "depth" in a:
+        yield from _rows("depth", ~((a["depth"] >= 0) & (a["depth"] < np.inf)), "lengths from 0 up")
+        late = (a["depth_time"] < a["first_time"]) | (a["last_time"] < a["depth_time"])
+        yield from _rows("depth_time", late, "times from the first to the last, or not a number")
     off = np.abs(np.linalg.norm(a["normal"], axis=1) - touched) > UNIT_TOLERANCE
     yield from _rows("normal", off, "directions of length 1, zero without a contact")
     yield from _order_faults("first_time", [a[n] for n in ("first_time", "body_a", "body_b", "first_step")])

@@ -179,6 +179,10 @@ def _contact(speed: str) -> tuple[Column, ...]:
     )
 
 
+def _has_depths(result: Any) -> bool:
+    return result.depth is not None
+
+
 _CONTACTS = (
     Column("pair", "", "row of the pairs"),
     Column("body_a", "", "body A", _body(0)),
@@ -194,6 +198,13 @@ _PAIRS = (
     _status("outcome of the pair"),
     Column(
         "toi", "step", "time of its earliest contact; none: not a number", _finite("toi", lambda r: r.toi)
+    ),
+    Column(
+        "exit",
+        "step",
+        "when the motion takes it apart; not at all: not a number; only if asked for",
+        _finite("exit", lambda r: r.exit),
+        there=lambda r: r.exit is not None,
     ),
     _owned("contacts", "contact_start", "how many contacts it has"),
 )
@@ -257,7 +268,12 @@ _ENCOUNTERS = (
     _vector("position", LENGTH, "world position of its hardest contact; zero: none"),
     _vector("normal", "", "unit normal of its hardest contact, from A to B; zero: none"),
     *_named(" in its hardest contact"),
-)
+    Column(
+        "depth", LENGTH, "deepest overlap at its frames; 0: none; only of `Recording.encounters`",
+        there=_has_depths,
+    ),
+    Column("depth_time", "s", "of that frame; none: not a number", there=_has_depths),
+)  # fmt: skip
 _EVENTS = (
     Column("body_a", "", "body A; the moving ones are counted first"),
     Column("body_b", "", "body B"),
