@@ -180,8 +180,8 @@ def _sheets(n: int, one: Array, two: Array) -> Array:
 
 
 def stands_out(bodies: Bodies, frames: Frames, rows: dict[str, Array]) -> Array:
-    """Whether both features of each contact (r,) are outermost along its normal, but for 15 degrees: whether
-    what surrounds them lies behind them."""
+    """Whether both features of each contact (r,) are outermost along its normal: whether what surrounds them
+    lies behind them."""
     t = _tables(bodies.meshes)
     out = np.ones(len(rows["kind"]), bool)
     for mesh, turn, name, of, sign in (
@@ -205,7 +205,7 @@ def stands_out(bodies: Bodies, frames: Frames, rows: dict[str, Array]) -> Array:
                 share = (way * along).sum(axis=1) / (along * along).sum(axis=1)
                 way = way - share[:, None] * along
             up = (way * local[mine[owner]]).sum(axis=1)
-            leads = (up > 0.0) & (up * up > (1.0 - ALIGNED**2) * (way * way).sum(axis=1))
+            leads = (up > 0.0) & (up * up > PARALLEL**2 * (way * way).sum(axis=1))
             out[mine[owner[leads]]] = False
     return out
 
@@ -217,6 +217,7 @@ def corners_of(
     region: Array,
     pair: Array,
     normal: Array,
+    least: Array,
     margin: float,
 ) -> tuple[Corners, Array]:
     """Corners of the patches of contacts.
@@ -231,8 +232,10 @@ def corners_of(
         Of each contact.
     pair, normal : (k,) int, (k, 3) ndarray
         Pair of each region, row of `frames`, and the normal along which it is seen.
+    least : (k,) float64 ndarray
+        What is nearer along the normal is seen through a body, and left out.
     margin : float
-        Corners whose distance along the normal is above it are left out.
+        As is what is farther apart.
 
     Returns
     -------
@@ -264,7 +267,7 @@ def corners_of(
         grown[side] = member
         of_item = np.concatenate([of_item[one][owner], of_item[~one]])
         items = np.concatenate([grown, items[:, ~one]], axis=1)
-    found, item = _cut_all(t, frames, items, pair, normal, margin)
+    found, item = _cut_all(t, frames, items, pair, normal, (least, margin))
     with_corners = np.zeros(seed.shape[1], bool)
     with_corners[of_item[item]] = True
     told = np.zeros(len(kind), bool)
@@ -301,7 +304,7 @@ def _across(
 
 
 def _cut_all(
-    t: _Tables, frames: Frames, items: Array, pair: Array, normal: Array, margin: float
+    t: _Tables, frames: Frames, items: Array, pair: Array, normal: Array, limits: tuple[Array, float]
 ) -> tuple[Corners, Array]:
     """Corners that loops of A and of B have in common, and which item each is of. Loops of about as many
     corners are cut together, so that few rows are filled up."""
@@ -312,7 +315,7 @@ def _cut_all(
     for power in np.unique(step):
         mine = np.flatnonzero(step == power)
         for rows in np.split(mine, np.arange(0, len(mine), max(AT_ONCE >> (2 * int(power)), 1))[1:]):
-            found, item = _cut(t, frames, items[:, rows], pair, normal, margin)
+            found, item = _cut(t, frames, items[:, rows], pair, normal, limits)
             parts.append(found)
             which.append(rows[item])
     if not parts:
@@ -349,7 +352,7 @@ def _seen(t: _Tables, loop: Array, turn: Array, offset: Array, axes: Array) -> _
 
 
 def _cut(
-    t: _Tables, frames: Frames, items: Array, pair: Array, normal: Array, margin: float
+    t: _Tables, frames: Frames, items: Array, pair: Array, normal: Array, limits: tuple[Array, float]
 ) -> tuple[Corners, Array]:
     region = items[0]
     of = pair[region]
@@ -371,7 +374,8 @@ def _cut(
     item, kind, place, high_a, high_b, feature_a, feature_b = (
         np.concatenate(x) for x in zip(*found, strict=True)
     )
-    near = high_b - high_a <= margin
+    gap = high_b - high_a
+    near = (gap >= limits[0][region[item]]) & (gap <= limits[1])
     item, kind, place, high_a, high_b = (x[near] for x in (item, kind, place, high_a, high_b))
     points = [
         np.einsum("nij,ni->nj", axes[item], np.column_stack([place, high])) for high in (high_a, high_b)

@@ -32,10 +32,13 @@ def manifolds_of(contacts: Clearance, bodies: Bodies, max_points: int) -> Manifo
     leader = _leaders(pair, normal)
     first, region = np.unique(leader, return_inverse=True)
     region = region.reshape(-1)
+    radius = np.array([mesh.radius for mesh in bodies.meshes])
+    size = np.maximum(radius[frames.mesh_a], radius[frames.mesh_b])
+    least = rows["distance"][first] - TIE * size[pair[first]]
     has = np.flatnonzero(rows["kind"] >= 0)
     corners, covered = corners_of(
         bodies, frames, {name: values[has] for name, values in rows.items()}, region[has], pair[first],
-        normal[first], contacts.info["margin"],
+        normal[first], least, contacts.info["margin"],
     )  # fmt: skip
     alone = np.ones(len(pair), bool)
     alone[has[covered]] = False
@@ -49,9 +52,7 @@ def manifolds_of(contacts: Clearance, bodies: Bodies, max_points: int) -> Manifo
     once[1:] = (key[order][1:] != key[order][:-1]) | (np.diff(points["region"][order]) != 0)
     order = order[once]
     points, key, of = {name: values[order] for name, values in points.items()}, key[order], of[order]
-    radius = np.array([mesh.radius for mesh in bodies.meshes])
-    size = np.maximum(radius[frames.mesh_a], radius[frames.mesh_b])[of]
-    kept = _chosen(points, normal[first], size, max_points)
+    kept = _chosen(points, normal[first], size[of], max_points)
     points, key, of = {name: values[kept] for name, values in points.items()}, key[kept], of[kept]
     local = {}
     for name, turn, offset in (
