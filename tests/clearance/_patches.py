@@ -8,8 +8,6 @@ from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError
 
 import gpu_collide as gc
 
-SIDES = 0.5 * np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)])
-
 
 def stacked(rng, n, gap=(-0.02, 0.005), tilt=0.02):
     """n pairs of boxes, B on a face of A: sides (n, 2, 3), positions (n, 2, 3), quaternions (n, 2, 4)."""
@@ -24,7 +22,9 @@ def stacked(rng, n, gap=(-0.02, 0.005), tilt=0.02):
     at[:, :2] = rng.uniform(-0.8, 0.8, (n, 2)) * reach
     at[:, 2] = half[:, 0, 2] + low + rng.uniform(*gap, n)
     whole = rng.normal(size=(n, 4))
-    first = gc.Poses.from_quat_wxyz(rng.normal(size=(n, 3)) * 5, whole / np.linalg.norm(whole, axis=1)[:, None])
+    first = gc.Poses.from_quat_wxyz(
+        rng.normal(size=(n, 3)) * 5, whole / np.linalg.norm(whole, axis=1)[:, None]
+    )
     second = gc.Poses.from_quat_wxyz(at, q)
     world = first.to_matrix() @ second.to_matrix()
     return sides, first, gc.Poses.from_matrix(world)
