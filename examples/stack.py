@@ -1,4 +1,4 @@
-"""Boxes at rest: ``python examples/stack.py [SCENE] [STEPS] [PICTURE]``, a small solver on contacts of `gc.contacts_at`.
+"""Boxes at rest, by a small solver: ``python examples/stack.py [SCENE] [STEPS] [PICTURE]``.
 
 The library finds contacts, and has no dynamics: this is how a solver takes them. Each step asks once for the
 contacts at the pose, makes manifolds of them, carries the impulses of the points that were there before, and
@@ -6,8 +6,8 @@ then takes some substeps: gravity, impulses that are soft where bodies overlap (
 "Solver2D" has it and Box2D 3 uses it), positions, and impulses once more without the push apart, so that this
 leaves no speed. Points are solved one after the other in a pair; pairs without a common body at once.
 
-Scenes: ``stack`` of ten boxes, ``pyramid``, ``ramp`` with a box that holds and one that slides. Each is run warm
-and cold, that is, without carrying impulses.
+Scenes: ``stack`` of ten boxes, ``pyramid``, ``ramp`` with a box that holds and one that slides. Each is run
+warm and cold, that is, without carrying impulses.
 """
 
 import argparse
@@ -176,8 +176,8 @@ def product(a, b):
 
 
 def groups_of(bodies, moves):
-    """Points that may be solved at once: of pairs without a common body that moves, the first of each pair, the
-    second, and so on."""
+    """Points that may be solved at once: of pairs without a common body that moves, the first of each pair,
+    the second, and so on."""
     pairs, which = np.unique(bodies, axis=0, return_inverse=True)
     which = which.reshape(-1)
     colour, used = np.zeros(len(pairs), int), [0] * len(moves)
@@ -221,8 +221,8 @@ SCENES = {"stack": stack, "pyramid": pyramid, "ramp": ramp}
 
 
 def run(world, steps, dt=1 / 60):
-    """Of each step: the largest depth, the energy, how far a body is from where it began, the largest speed, and
-    the share of points that were kept."""
+    """Of each step: the largest depth, the energy, how far a body is from where it began, the largest speed,
+    and the share of points that were kept."""
     told = {name: np.zeros(steps) for name in ("depth", "energy", "drift", "speed", "kept")}
     began = world.position.copy()
     for k in range(steps):
@@ -274,14 +274,12 @@ def main(arguments):
         world = SCENES[asked.scene](warm=warm)
         told[name] = run(world, asked.steps)
         rest = told[name]["speed"][-max(asked.steps // 10, 1) :].max()
-        print(
-            f"{name}: largest depth {told[name]['depth'].max():.2g}, drift {told[name]['drift'][-1]:.2g}, energy "
-            f"{told[name]['energy'].max() - told[name]['energy'][0]:+.2g} at most, speed {rest:.2g} in the last "
-            f"tenth, {100 * np.nanmean(told[name]['kept']):.2f} % of the points kept",
-            flush=True,
-        )
+        depth, drift, energy, kept = (told[name][x] for x in ("depth", "drift", "energy", "kept"))
+        print(f"{name}: largest depth {depth.max():.2g}, drift {drift[-1]:.2g}, energy", end=" ")
+        print(f"{energy.max() - energy[0]:+.2g} at most, speed {rest:.2g} in the last tenth,", end=" ")
+        print(f"{100 * np.nanmean(kept):.2f} % of the points kept", flush=True)
         if asked.scene == "ramp" and warm:
-            way = world.position[2] @ [np.cos(SLOPE), 0, -np.sin(SLOPE)] - 0.0
+            way = world.position[2] @ [np.cos(SLOPE), 0, -np.sin(SLOPE)]
             want = 0.5 * GRAVITY * (np.sin(SLOPE) - 0.2 * np.cos(SLOPE)) * (asked.steps / 60) ** 2
             print(f"the one that slides came {way:.3f} m down, without steps it would be {want:.3f} m")
     if asked.picture:

@@ -119,8 +119,8 @@ class Clearance(Result):
         max_points : int, optional
             Of a region, from 1 to 4: the deepest, the farthest from it, and those that span the largest area.
         bodies : Bodies, optional
-            The bodies of the query, at its pose or moving. Default: they are known, but for contacts that were
-            loaded from a file.
+            The bodies of the query, at its pose or moving. Default: they are known, but for contacts that
+            were loaded from a file.
 
         Returns
         -------
@@ -135,18 +135,20 @@ class Clearance(Result):
 
         Notes
         -----
-        A region is what touches along about one normal, that of its deepest or nearest place. Around all of its
-        contacts those faces of A and of B that lie across the normal (within 15 degrees) are cut with each other
-        as they are seen along it: the corners of what they have in common, as far as they are within the largest
-        margin of the query, are what points are chosen from. So a box that has sunk into another, of which the
-        contacts tell one place, has its four corners. Where no face lies across the normal an edge does, or the
-        contact is the only point. Contacts outside of such faces are points themselves.
+        A region is what touches along about one normal, that of its deepest or nearest place. Around all of
+        its contacts those faces of A and of B that lie across the normal (within 15 degrees) are cut with
+        each other as they are seen along it: the corners of what they have in common, as far as they are
+        within the largest margin of the query, are what points are chosen from. So a box that has sunk into
+        another, of which the contacts tell one place, has its four corners. Where no face lies across the
+        normal an edge does, or the contact is the only point. Contacts outside of such faces are points
+        themselves.
 
         Faces in one plane count as one, and all of them are looked at: large flat floors should be few faces
         (``Mesh(merge_coplanar=True)``).
 
-        Points are chosen with a tolerance of 1e-6 of the size: of equal ones that of the least key. Four points of
-        a patch of more corners cannot span all of it: of a regular octagon they have 0.71 of the area.
+        Points are chosen with a tolerance of 1e-6 of the size: of equal ones that of the least key. Four
+        points of a patch of more corners cannot span all of it: of a regular octagon they have 0.71 of the
+        area.
 
         Examples
         --------

@@ -184,10 +184,11 @@ def stands_out(bodies: Bodies, frames: Frames, rows: dict[str, Array]) -> Array:
     lies behind them."""
     t = _tables(bodies.meshes)
     out = np.ones(len(rows["kind"]), bool)
+    pair = rows["pair"]
     for mesh, turn, name, of, sign in (
-        (frames.mesh_a, frames.rotation_a, "a", _OF_A, 1.0), (frames.mesh_b, frames.rotation_b, "b", _OF_B, -1.0)
-    ):  # fmt: skip
-        pair = rows["pair"]
+        (frames.mesh_a, frames.rotation_a, "a", _OF_A, 1.0),
+        (frames.mesh_b, frames.rotation_b, "b", _OF_B, -1.0),
+    ):
         local = sign * np.einsum("nji,nj->ni", turn[pair], rows["normal"])
         what = of[rows["kind"]]
         for kind in (_EDGE, _VERTEX):

@@ -81,8 +81,8 @@ class Manifolds(Result):
     region : (m,) int32
         Regions in their order, from 0; those of a pair are one behind the other.
     key : (m,) uint64
-        Identity of the point: of its two bodies, their shapes and its features, whichever body is A. Points of
-        one result have different keys.
+        Identity of the point: of its two bodies, their shapes and its features, whichever body is A. Points
+        of one result have different keys.
     distance : (m,) float64
         Between both points along the normal; below 0: how deep.
     kind : (m,) int8
