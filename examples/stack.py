@@ -44,6 +44,7 @@ class World:
         )  # bits: what stands still meets what moves
         self.scene = gc.Scene(meshes, shape, group=group, mask=mask, backend=backend)
         self.kept = np.nan
+        self.turn = gc.Poses.from_quat_wxyz(self.position, self.quat).to_matrix()[:, :3, :3]
 
     def step(self, dt=1 / 60, substeps=4):
         """One step: contacts once, then substeps."""
@@ -221,14 +222,14 @@ SCENES = {"stack": stack, "pyramid": pyramid, "ramp": ramp}
 
 
 def run(world, steps, dt=1 / 60):
-    """Of each step: the largest depth, the energy, how far a body is from where it began, the largest speed,
-    and the share of points that were kept."""
+    """Of each step: the largest depth, the energy gained, how far a body is from where it began, the largest
+    speed, and the share of points that were kept."""
     told = {name: np.zeros(steps) for name in ("depth", "energy", "drift", "speed", "kept")}
-    began = world.position.copy()
+    began, energy = world.position.copy(), world.energy()
     for k in range(steps):
         world.step(dt)
         told["depth"][k] = max(0.0, -world.points.distance.min(initial=0.0))
-        told["energy"][k] = world.energy()
+        told["energy"][k] = world.energy() - energy
         told["drift"][k] = np.linalg.norm(world.position - began, axis=1).max()
         told["speed"][k] = np.abs(world.velocity).max()
         told["kept"][k] = world.kept
@@ -239,11 +240,11 @@ def draw(told, path, title, dt=1 / 60):
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(2, 2, figsize=(12, 7), sharex=True)
-    units = {"depth": "largest depth [m]", "energy": "energy less that of the first step [J]",
+    units = {"depth": "largest depth [m]", "energy": "energy gained [J]",
              "drift": "farthest from the start [m]", "speed": "largest speed [m/s, rad/s]"}  # fmt: skip
     for axis, (name, label) in zip(axes.flat, units.items(), strict=True):
         for how, values in told.items():
-            shown = values[name] - (values[name][0] if name == "energy" else 0.0)
+            shown = values[name]
             axis.plot(
                 dt * np.arange(1, len(shown) + 1), shown, label=how, lw=1, ls="-" if how == "warm" else "--"
             )
@@ -276,7 +277,7 @@ def main(arguments):
         rest = told[name]["speed"][-max(asked.steps // 10, 1) :].max()
         depth, drift, energy, kept = (told[name][x] for x in ("depth", "drift", "energy", "kept"))
         print(f"{name}: largest depth {depth.max():.2g}, drift {drift[-1]:.2g}, energy", end=" ")
-        print(f"{energy.max() - energy[0]:+.2g} at most, speed {rest:.2g} in the last tenth,", end=" ")
+        print(f"{energy.max():+.2g} at most, speed {rest:.2g} in the last tenth,", end=" ")
         print(f"{100 * np.nanmean(kept):.2f} % of the points kept", flush=True)
         if asked.scene == "ramp" and warm:
             way = world.position[2] @ [np.cos(SLOPE), 0, -np.sin(SLOPE)]

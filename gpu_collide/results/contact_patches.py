@@ -363,14 +363,14 @@ def _cut(
     b = _seen(t, items[2], frames.rotation_b[of], frames.offset[of], axes)
     scale = np.maximum(*(np.abs(x.corner - a.corner[:, :1]).max(axis=(1, 2)) for x in (a, b)))
     found = []
-    for top, low, kind in ((a, b, Kind.VF), (b, a, Kind.FV)):
+    for top, low, meets in ((a, b, Kind.VF), (b, a, Kind.FV)):
         within = _inside(top.corner, low, WITHIN * scale) & top.real & low.is_face[:, None]
         item, k = np.nonzero(within)
         place, plane, up = top.corner[item, k], low.corner[item, 0], low.up[item]
         height = plane[:, 2] - ((up[:, :2] * (place - plane)[:, :2]).sum(axis=1)) / up[:, 2]
         vertex, loop = top.vertex[item, k], items[1 if low is a else 2][item]
         sides = (place[:, 2], height, vertex, loop) if top is a else (height, place[:, 2], loop, vertex)
-        found.append((item, np.full(len(item), int(kind)), place[:, :2], *sides))
+        found.append((item, np.full(len(item), int(meets)), place[:, :2], *sides))
     found.append(_crossings(a, b, WITHIN * scale))
     item, kind, place, high_a, high_b, feature_a, feature_b = (
         np.concatenate(x) for x in zip(*found, strict=True)
@@ -388,7 +388,8 @@ def _cut(
         what, mine = of_kind[kind], mesh[of[item]]
         first = np.stack([t.first[k] for k in (_FACE, _EDGE, _VERTEX)])
         numbers.append(feature - first[what, mine])
-    return Corners(region[item], kind, *numbers, high_b - high_a, *points), item
+    (on_a, on_b), (number_a, number_b) = points, numbers
+    return Corners(region[item], kind, number_a, number_b, high_b - high_a, on_a, on_b), item
 
 
 def _inside(point: Array, loop: _Side, within: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -10,12 +10,25 @@ from gpu_collide.results.enums import Kind
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array
-    from gpu_collide.results.manifolds import Manifolds
 
 __all__ = ["keys_of", "matched", "numbered_apart"]
 
 #: Kinds with both sides exchanged; NONE is the last entry.
 _EXCHANGED = np.array([Kind.VF, Kind.FV, Kind.EE, Kind.VE, Kind.EV, Kind.VV, Kind.NONE], np.int64)
+
+
+class Points(Protocol):
+    """What is read of `Manifolds`."""
+
+    @property
+    def key(self) -> Array: ...
+    @property
+    def bodies(self) -> Array: ...
+    @property
+    def local_a(self) -> Array: ...
+    @property
+    def local_b(self) -> Array: ...
+    def __len__(self) -> int: ...
 
 
 def keys_of(bodies: Array, shapes: Array, kind: Array, feature_a: Array, feature_b: Array) -> Array:
@@ -57,7 +70,7 @@ def numbered_apart(key: Array) -> Array:
     return apart
 
 
-def matched(now: Manifolds, before: Manifolds, tolerance: float | None) -> Array:
+def matched(now: Points, before: Points, tolerance: float | None) -> Array:
     """Of each point its row among those before, (m,) int64; -1: none."""
     order = np.argsort(before.key)
     place = np.searchsorted(before.key[order], now.key)
@@ -83,7 +96,7 @@ def matched(now: Manifolds, before: Manifolds, tolerance: float | None) -> Array
     return found
 
 
-def _near(now: Manifolds, before: Manifolds, new: Array, old: Array, tolerance: float) -> tuple[Array, Array]:
+def _near(now: Points, before: Points, new: Array, old: Array, tolerance: float) -> tuple[Array, Array]:
     """Points of the same two bodies within the tolerance on both, the nearest first."""
     sides = []
     for points, rows in ((now, new), (before, old)):

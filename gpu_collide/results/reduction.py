@@ -12,9 +12,10 @@ from gpu_collide.results.manifolds import Manifolds
 from gpu_collide.results.point_identity import keys_of, numbered_apart
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
-    from gpu_collide.results.clearance import Clearance
 
 __all__ = ["manifolds_of"]
 
@@ -23,8 +24,8 @@ __all__ = ["manifolds_of"]
 TIE = 1e-6
 
 
-def manifolds_of(contacts: Clearance, bodies: Bodies, max_points: int) -> Manifolds:
-    """`Manifolds` of contacts of bodies at the pose that the contacts tell."""
+def manifolds_of(contacts: Any, bodies: Bodies, max_points: int) -> Manifolds:
+    """`Manifolds` of contacts, a `Clearance` at a pose, of bodies that are there at its time of the step."""
     frames = Frames.of(bodies, contacts.info["at"], contacts.pairs)
     rows = _told(contacts, frames)
     rows = _without_ghosts(bodies, frames, rows)
@@ -66,7 +67,7 @@ def manifolds_of(contacts: Clearance, bodies: Bodies, max_points: int) -> Manifo
     )  # fmt: skip
 
 
-def _told(contacts: Clearance, frames: Frames) -> dict[str, Array]:
+def _told(contacts: Any, frames: Frames) -> dict[str, Array]:
     """The contacts that tell a place, by pair and the nearest first, relative to A."""
     some = np.flatnonzero(np.isfinite(contacts.distance) & ((contacts.kind >= 0) | (contacts.distance < 0)))
     some = some[np.lexsort([some, contacts.distance[some], contacts.pair[some]])]
