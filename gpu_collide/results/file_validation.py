@@ -27,6 +27,7 @@ __all__ = [
     "encounter_faults",
     "event_faults",
     "id_faults",
+    "manifold_faults",
     "normal_faults",
     "part_faults",
     "planes_faults",
@@ -294,6 +295,20 @@ def clearance_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Ite
     yield from _rows("pair", (a["pair"] < 0) | (a["pair"] >= len(a["pairs"])), "rows of pairs")
     yield from _rows("pairs", a["pairs"] < 0, "numbers of bodies from 0 up")
     yield from _nearest_faults(a, n_status, "time", "distance")
+
+
+def manifold_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of `Manifolds`."""
+    yield from _rows("pair", (a["pair"] < 0) | (a["pair"] >= len(a["pairs"])), "rows of pairs")
+    yield from _rows("pairs", a["pairs"] < 0, "numbers of bodies from 0 up")
+    yield from _rows("kind", (a["kind"] < -1) | (a["kind"] > max(Kind)), f"kinds -1 to {max(Kind)}")
+    for name in ("feature_a", "feature_b"):
+        yield from _rows(name, (a["kind"] >= 0) != (a[name] >= 0), "numbers where a kind is told, else -1")
+    for name in ("distance", "point_a", "point_b", "local_a", "local_b", "normal"):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - 1.0) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1")
+    yield from _order_faults("region", [a["pair"], a["region"]])
 
 
 def near_miss_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:

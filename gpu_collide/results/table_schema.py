@@ -350,6 +350,21 @@ _CLEARANCE = (
     _vector("point_b", LENGTH, "nearest point of B"),
     _vector("normal", "", "unit, from A to B; zero: none"),
 )
+_MANIFOLDS = (
+    Column("pair", "", "row of the pairs"),
+    Column("body_a", "", "body A", _body(0)),
+    Column("body_b", "", "body B", _body(1)),
+    Column("region", "", "region of contact, from 0"),
+    Column("key", "", "identity of the point: of its bodies, shapes and features"),
+    Column("distance", LENGTH, "between both points along the normal; below 0: how deep"),
+    Column("kind", "", "which features hold the points, those of A first", words=Kind),
+    *_features("A's", "B's"),
+    _vector("point_a", LENGTH, "on A, in the world"),
+    _vector("point_b", LENGTH, "on B"),
+    _vector("normal", "", "unit, from A to B"),
+    _vector("local_a", LENGTH, "the point of A in A's frame"),
+    _vector("local_b", LENGTH, "the point of B in B's frame"),
+)
 _NEAR_MISSES = (
     Column("body_a", "", "body A; the moving ones are counted first"),
     Column("body_b", "", "body B"),
@@ -437,6 +452,7 @@ TABLES: Mapping[str, Mapping[str, tuple[Column, ...]]] = {
     "TrafficEvents": {"events": _EVENTS},
     "Clearance": {"rows": _CLEARANCE},
     "NearMisses": {"passes": _NEAR_MISSES, "skipped": _SKIPPED},
+    "Manifolds": {"points": _MANIFOLDS},
     "MotionChecks": {"motions": _MOTION_CHECKS},
     "Trace": {"movers": _TRACE},
     "TouchPoints": {"points": _TOUCH_POINTS},
