@@ -211,6 +211,7 @@ class Robot:
         self_collisions: bool = True,
         margin: float = 0.0,
         max_pieces: int = 256,
+        first: bool = True,
         places: bool = False,
         backend: BackendName = "auto",
         max_bytes: int | None = None,
@@ -229,7 +230,7 @@ class Robot:
             are then cubic in time. A spline is an edge for each of its pieces. Default: straight.
         self_collisions : bool, optional
             Links must not touch each other either, by `link_pairs`.
-        margin, max_pieces, places, backend, max_bytes
+        margin, max_pieces, first, places, backend, max_bytes
             As in `check_motions`.
 
         Returns
@@ -275,7 +276,8 @@ class Robot:
             raise TypeError("obstacles: expected Bodies, or self_collisions=True: there is nothing to hit")
         found = prove(
             self._bodies, lambda motion, time: _poses(frames_at(motion, time)), len(start), bound, obstacles,
-            pairs, margin=margin, max_pieces=max_pieces, places=places, backend=backend, max_bytes=max_bytes,
+            pairs, margin=margin, max_pieces=max_pieces, first=first, places=places, backend=backend,
+            max_bytes=max_bytes,
         )  # fmt: skip
         owner = np.append(self._owner, -1).astype(np.int32)
         return dataclasses.replace(
