@@ -81,7 +81,7 @@ class Rows(NamedTuple):
         return Rows(*(field[rows] for field in self))
 
 
-NO_ROWS = Rows(*(np.zeros(0, int) for _ in range(3)), np.zeros(0, bool))
+NO_ROWS = Rows(np.zeros(0, int), np.zeros(0, int), np.zeros(0, int), np.zeros(0, bool))
 
 
 class Open(NamedTuple):
