@@ -29,7 +29,17 @@ if TYPE_CHECKING:
     Deviation = Callable[[Array, Array, Array], ArrayLike]
     Bound = Callable[["Pieces"], Array]
 
-__all__ = ["NO_ROWS", "Pieces", "Problem", "Rows", "bound_by_acceleration", "bound_by_function", "joined"]
+__all__ = [
+    "NO_ROWS",
+    "ROUNDING",
+    "TOLERANCE",
+    "Pieces",
+    "Problem",
+    "Rows",
+    "bound_by_acceleration",
+    "bound_by_function",
+    "joined",
+]
 
 LINKS, OBSTACLES = 1, 2  # groups of bodies
 #: Share of the smallest link to which least distances would be found if there were one piece alone.
@@ -142,33 +152,41 @@ class Problem:
             )
         return got
 
-    def near(self, pieces: Pieces, off: Array) -> Rows:
-        """Pairs that may come within the deviations `off`, (k, links), and the margin."""
+    def near(self, pieces: Pieces, off: Array, reach: float) -> Rows:
+        """Pairs that may come within the deviations `off`, (k, links), and a length, perhaps inf."""
         (k, n), parts = off.shape, [NO_ROWS]
         if self.obstacles is not None and k:
-            moving = self._bodies(pieces.first, pieces.last)
-            bodies, many = Bodies.concatenate([moving, self.obstacles]), [k * n, len(self.obstacles)]
-            group = np.repeat([LINKS, OBSTACLES], many)
-            world = np.concatenate([np.repeat(np.arange(k), n), np.full(many[1], EVERYWHERE)])
-            rules = check_rules(len(bodies), world, group, LINKS + OBSTACLES - group, None, True)
-            near = (self.margin + off.max()) * (1 + ROUNDING) + self.share
-            link, other = gathered(open_search(self.engine, bodies, rules, margin=near)).T
-            parts.append(_rows(link, other - k * n, False, n))
+            parts.append(self._near_obstacles(pieces, float(off.max()) + reach))
         if len(self.link_pairs) and k:
             link = (np.arange(k)[:, None] * n + self.link_pairs[:, 0]).reshape(-1)
             parts.append(_rows(link, np.tile(self.link_pairs[:, 1], k), True, n))
         return joined(parts)
+
+    def _near_obstacles(self, pieces: Pieces, reach: float) -> Rows:
+        k, n, many = len(pieces.motion), len(self.shape), len(self.obstacles)
+        if not np.isfinite(reach):
+            link, other = np.divmod(np.arange(k * n * many), max(many, 1))
+            return _rows(link, other, False, n)
+        bodies = Bodies.concatenate([self._bodies(pieces.first, pieces.last), self.obstacles])
+        group = np.repeat([LINKS, OBSTACLES], [k * n, many])
+        world = np.concatenate([np.repeat(np.arange(k), n), np.full(many, EVERYWHERE)])
+        rules = check_rules(len(bodies), world, group, LINKS + OBSTACLES - group, None, True)
+        near = reach * (1 + ROUNDING) + self.share
+        link, other = gathered(open_search(self.engine, bodies, rules, margin=near)).T
+        return _rows(link, other - k * n, False, n)
+
+    def both(self, rows: Rows, off: Array) -> Array:
+        """How far the two of each pair may be from their screws together."""
+        other = off[rows.piece, np.where(rows.with_link, rows.other, 0)]
+        return np.asarray(off[rows.piece, rows.link] + np.where(rows.with_link, other, 0.0))
 
     def not_proved(self, pieces: Pieces, rows: Rows, off: Array) -> Open:
         """Those of the rows that are not proved to stay farther apart than `off`, (k, links), and the
         margin."""
         if not len(rows.piece):
             return Open(rows, np.zeros(0, bool), np.zeros(0))
-        bodies, pairs = self._at(pieces.first, pieces.last, rows)
-        both = off[rows.piece, rows.link] + np.where(
-            rows.with_link, off[rows.piece, np.where(rows.with_link, rows.other, 0)], 0.0
-        )
-        need = (both + self.margin) * (1 + ROUNDING)
+        bodies, pairs = self.at(pieces.first, pieces.last, rows)
+        need = (self.both(rows, off) + self.margin) * (1 + ROUNDING)
         largest = max(mesh.radius for mesh in bodies.meshes)
         tolerance = min(max(self.share / (2 * largest), FINEST), TOLERANCE) if largest > 0 else FINEST
         # what is farther apart is proved to be so up to the tolerance; what is nearer than it may be, is open
@@ -185,7 +203,7 @@ class Problem:
     def _bodies(self, first: Poses, last: Poses) -> Bodies:
         return Bodies(self.meshes, np.tile(self.shape, len(first)), first.flat(), last.flat())
 
-    def _at(self, first: Poses, last: Poses, rows: Rows) -> tuple[Bodies, Array]:
+    def at(self, first: Poses, last: Poses, rows: Rows) -> tuple[Bodies, Array]:
         """Bodies at the poses, (k, links), of their piece, and the pairs of the rows."""
         n, bodies = len(self.shape), self._bodies(first, last)
         other = rows.piece * n + rows.other
@@ -203,7 +221,7 @@ class Problem:
         # what touches at the margin is told as well
         beyond = self.margin * (1 + TOLERANCE) + TOLERANCE * self.radius.min()
         asked = Asked(FINEST, beyond, np.zeros(1), enough=self.margin)
-        fields, _ = self.engine.clearance(*self._at(poses, poses, rows), asked)
+        fields, _ = self.engine.clearance(*self.at(poses, poses, rows), asked)
         met = (fields["status"] == Status.HIT) | (fields["status"] == Status.INITIAL_OVERLAP)
         return np.asarray(met | (fields["distance"] <= self.margin))
 
@@ -217,7 +235,7 @@ class Problem:
         )
         asked = Asked(TOLERANCE, np.inf, np.zeros(1))
         there = self.poses(motion, found.time[motion])
-        fields, _ = self.engine.clearance(*self._at(there, there, rows), asked)
+        fields, _ = self.engine.clearance(*self.at(there, there, rows), asked)
         told = fields["normal"].any(axis=1)
         middle = 0.5 * (fields["point_a"] + fields["point_b"])
         found.point[motion[told]] = middle[told]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.queries.motion_pieces import Problem, Rows
 
-__all__ = ["Answers", "refine"]
+__all__ = ["COARSE", "Answers", "halved", "of_pieces", "refine", "where_to_cut"]
 
 #: Pieces that may stray by more than this share of a link are halved unlooked at: little would be proved.
 COARSE = 0.5
@@ -31,6 +31,9 @@ class Answers:
         self.other_is_link = np.zeros(n, bool)
         self.point = np.zeros((n, 3))
         self.pieces = np.zeros(n, np.int64)
+        self.gap, self.gap_bound, self.gap_time = np.full(n, np.inf), np.zeros(n), np.full(n, np.inf)
+        self.gap_link, self.gap_other = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+        self.gap_other_is_link = np.zeros(n, bool)
 
     def refuse(self, motion: Array) -> None:
         """Of these motions nothing is known: they have poses that are none."""
@@ -66,13 +69,13 @@ def refine(problem: Problem, pieces: Pieces, found: Answers, first: bool) -> Non
         if not valid.all():
             found.refuse(pieces.motion[~valid])
             some = found.status[pieces.motion] != Status.INVALID_INPUT
-            pieces, rows, known = pieces.take(some), _of_pieces(rows, some), known[some]
+            pieces, rows, known = pieces.take(some), of_pieces(rows, some), known[some]
         off = problem.bound(pieces)
         shortest = pieces.end - pieces.begin <= problem.shortest
         coarse = ~known & ~shortest & (off > COARSE * problem.radius).any(axis=1)
         np.add.at(found.pieces, pieces.motion[~coarse], 1)
         new = np.flatnonzero(~known & ~coarse)
-        near = problem.near(pieces.take(new), off[new])
+        near = problem.near(pieces.take(new), off[new], problem.margin)
         rows = joined([rows, near._replace(piece=new[near.piece])])
         rows, met, time = problem.not_proved(pieces, rows, off)
         at = rows.take(met)
@@ -88,8 +91,8 @@ def refine(problem: Problem, pieces: Pieces, found: Answers, first: bool) -> Non
         at = rows.take(ends[rows.piece])
         left.append((pieces.motion[at.piece], pieces.begin[at.piece], at))
         divided = open_ & ~ends
-        cuts = _cuts(pieces, rows, time, problem.shortest)[divided]
-        rows, known = _of_halves(_of_pieces(rows, divided)), np.repeat(~coarse[divided], 2)
+        cuts = where_to_cut(pieces, rows, time, problem.shortest)[divided]
+        rows, known = halved(of_pieces(rows, divided)), np.repeat(~coarse[divided], 2)
         pieces = problem.divided(pieces.take(divided), cuts)
     np.minimum(found.free_fraction, found.time, out=found.free_fraction)
     motion, begin = (np.concatenate([one[k] for one in left]) for k in range(2))
@@ -98,7 +101,7 @@ def refine(problem: Problem, pieces: Pieces, found: Answers, first: bool) -> Non
     found.note(motion[unknown], begin[unknown], rows, Status.UNRESOLVED)
 
 
-def _cuts(pieces: Pieces, rows: Rows, time: Array, shortest: float) -> Array:
+def where_to_cut(pieces: Pieces, rows: Rows, time: Array, shortest: float) -> Array:
     """Where each piece is to be divided: where something may collide, but leaving a quarter on both sides; a
     multiple of the shortest length."""
     share = np.full(len(pieces.motion), np.inf)
@@ -108,12 +111,12 @@ def _cuts(pieces: Pieces, rows: Rows, time: Array, shortest: float) -> Array:
     return np.asarray(pieces.begin + shortest * np.clip(np.round(share * length), 1, length - 1))
 
 
-def _of_pieces(rows: Rows, some: Array) -> Rows:
+def of_pieces(rows: Rows, some: Array) -> Rows:
     """The rows of some pieces, (k,) bool, by what their numbers are then."""
     rows = rows.take(some[rows.piece])
     return rows._replace(piece=(np.cumsum(some) - 1)[rows.piece])
 
 
-def _of_halves(rows: Rows) -> Rows:
+def halved(rows: Rows) -> Rows:
     """The rows of both parts of each piece."""
     return joined([rows._replace(piece=2 * rows.piece + k) for k in range(2)])

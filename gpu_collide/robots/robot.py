@@ -213,6 +213,7 @@ class Robot:
         max_pieces: int = 256,
         first: bool = True,
         places: bool = False,
+        clearance: float | None = None,
         backend: BackendName = "auto",
         max_bytes: int | None = None,
     ) -> MotionChecks:
@@ -230,14 +231,14 @@ class Robot:
             are then cubic in time. A spline is an edge for each of its pieces. Default: straight.
         self_collisions : bool, optional
             Links must not touch each other either, by `link_pairs`.
-        margin, max_pieces, first, places, backend, max_bytes
+        margin, max_pieces, first, places, clearance, backend, max_bytes
             As in `check_motions`.
 
         Returns
         -------
         MotionChecks
             A row for each edge; `link` is a number of `link_names`, and `other` of the obstacles, or with
-            `other_is_link` of `link_names`.
+            `other_is_link` of `link_names`; so are `gap_link` and `gap_other`.
 
         Raises
         ------
@@ -276,16 +277,20 @@ class Robot:
             raise TypeError("obstacles: expected Bodies, or self_collisions=True: there is nothing to hit")
         found = prove(
             self._bodies, lambda motion, time: _poses(frames_at(motion, time)), len(start), bound, obstacles,
-            pairs, margin=margin, max_pieces=max_pieces, first=first, places=places, backend=backend,
-            max_bytes=max_bytes,
+            pairs, margin=margin, max_pieces=max_pieces, first=first, places=places,
+            clearance=clearance, backend=backend, max_bytes=max_bytes,
         )  # fmt: skip
         owner = np.append(self._owner, -1).astype(np.int32)
+
+        def links(number: Array, are: Array) -> Array:
+            return np.where(are, owner[np.where(are, number, -1)], number)
+
         return dataclasses.replace(
             found,
             link=owner[found.link],
-            other=np.where(
-                found.other_is_link, owner[np.where(found.other_is_link, found.other, -1)], found.other
-            ),
+            other=links(found.other, found.other_is_link),
+            gap_link=owner[found.gap_link],
+            gap_other=links(found.gap_other, found.gap_other_is_link),
             info={**found.info, "links": list(self.link_names)},
         )
 
