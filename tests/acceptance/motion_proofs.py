@@ -103,18 +103,16 @@ def as_robot(arm):
 
 def judged(arm, places, half, found, times, with_links):
     """How many edges are judged wrongly by poses at `times` (n, k) of each."""
-    bad, pairs = np.zeros(arm.n, bool), [(a, b) for a in range(arm.links) for b in range(a + 2, arm.links)]
-    for moment in times.T:
-        rows = np.flatnonzero((found.status == gc.Status.MISS) | (moment < found.free_fraction))
-        poses = arm.at(rows, moment[rows])
-        for link in range(arm.links):
-            for place in places:
-                bad[rows] |= touch(arm, poses, link, place, half)
-        for link, other in pairs if with_links else ():
-            bad[rows] |= overlaps(
-                *(part[:, link] for part in poses), arm.halves(), *(part[:, other] for part in poses),
-                arm.halves(),
-            ) < 0  # fmt: skip
+    free = (found.status == gc.Status.MISS)[:, None] | (times < found.free_fraction[:, None])
+    rows, at = np.nonzero(free)
+    poses, met = arm.at(rows, times[rows, at]), np.zeros(len(rows), bool)
+    for link in range(arm.links):
+        for place in places:
+            met |= touch(arm, poses, link, place, half)
+        for other in range(link + 2, arm.links if with_links else 0):
+            one, two = ([part[:, k] for part in poses] for k in (link, other))
+            met |= overlaps(*one, arm.halves(), *two, arm.halves()) < 0
+    bad = np.bincount(rows, met, arm.n) > 0
     for link in range(arm.links):
         for other in range(arm.links if with_links else 0):
             met = np.flatnonzero(
