@@ -54,7 +54,7 @@ def find_gaps(problem: Problem, motion: Array, found: Answers, limit: float) -> 
         asked = pieces._replace(motion=motion[pieces.motion])
         off = problem.bound(asked)
         shortest = pieces.end - pieces.begin <= problem.shortest
-        coarse = ~known & ~shortest & (off > COARSE * problem.radius).any(axis=1)
+        coarse = ~known & ~shortest & (off > COARSE * problem.radius.max()).any(axis=1)
         new = np.flatnonzero(~known & ~coarse)
         near = problem.near(pieces.take(new), off[new], float(least.upper[pieces.motion[new]].max(initial=0)))
         rows = joined([rows, near._replace(piece=new[near.piece])])

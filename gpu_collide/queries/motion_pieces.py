@@ -154,26 +154,35 @@ class Problem:
 
     def near(self, pieces: Pieces, off: Array, reach: float) -> Rows:
         """Pairs that may come within the deviations `off`, (k, links), and a length, perhaps inf."""
-        (k, n), parts = off.shape, [NO_ROWS]
-        if self.obstacles is not None and k:
-            parts.append(self._near_obstacles(pieces, float(off.max()) + reach))
-        if len(self.link_pairs) and k:
-            link = (np.arange(k)[:, None] * n + self.link_pairs[:, 0]).reshape(-1)
-            parts.append(_rows(link, np.tile(self.link_pairs[:, 1], k), True, n))
-        return joined(parts)
-
-    def _near_obstacles(self, pieces: Pieces, reach: float) -> Rows:
-        k, n, many = len(pieces.motion), len(self.shape), len(self.obstacles)
+        (k, n), among = off.shape, len(self.link_pairs) > 0
+        reach = (reach + (1 + among) * off.max(initial=0.0)) * (1 + ROUNDING) + self.share
+        bodies = self._bodies(pieces.first, pieces.last)
+        if self.obstacles is not None:
+            bodies = Bodies.concatenate([bodies, self.obstacles])
+        many = [k * n, len(bodies) - k * n]
         if not np.isfinite(reach):
-            link, other = np.divmod(np.arange(k * n * many), max(many, 1))
-            return _rows(link, other, False, n)
-        bodies = Bodies.concatenate([self._bodies(pieces.first, pieces.last), self.obstacles])
-        group = np.repeat([LINKS, OBSTACLES], [k * n, many])
-        world = np.concatenate([np.repeat(np.arange(k), n), np.full(many, EVERYWHERE)])
-        rules = check_rules(len(bodies), world, group, LINKS + OBSTACLES - group, None, True)
-        near = reach * (1 + ROUNDING) + self.share
-        link, other = gathered(open_search(self.engine, bodies, rules, margin=near)).T
-        return _rows(link, other - k * n, False, n)
+            a, b = np.divmod(np.arange(k * n * (n + many[1])), n + many[1])
+            b += np.where(b < n, a - a % n, (k - 1) * n)
+        else:
+            world = np.repeat([0, EVERYWHERE], many)
+            world[: k * n] = np.repeat(np.arange(k), n)
+            group = np.repeat([LINKS, OBSTACLES], many)
+            mask = np.repeat([OBSTACLES + LINKS * among, LINKS], many)
+            rules = check_rules(len(bodies), world, group, mask, None, True)
+            a, b = gathered(open_search(self.engine, bodies, rules, margin=reach)).T
+        links = b < k * n
+        return joined(
+            [self._of_link_pairs(a[links], b[links]), _rows(a[~links], b[~links] - k * n, False, n)]
+        )
+
+    def _of_link_pairs(self, a: Array, b: Array) -> Rows:
+        """Those of some pairs of links of one piece that are looked at, each as it was given."""
+        n = len(self.shape)
+        given = np.zeros((n, n), bool)
+        given[tuple(self.link_pairs.T)] = True
+        a, b = np.concatenate([a, b]), np.concatenate([b, a])
+        told = (a != b) & given[a % n, b % n]
+        return _rows(a[told], b[told] % n, True, n)
 
     def both(self, rows: Rows, off: Array) -> Array:
         """How far the two of each pair may be from their screws together."""

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["COARSE", "Answers", "halved", "of_pieces", "refine", "where_to_cut"]
 
-#: Pieces that may stray by more than this share of a link are halved unlooked at: little would be proved.
+#: Pieces that may stray by more than this share of the largest link are halved unlooked at: little would be
+#: proved.
 COARSE = 0.5
 
 
@@ -72,7 +73,7 @@ def refine(problem: Problem, pieces: Pieces, found: Answers, first: bool) -> Non
             pieces, rows, known = pieces.take(some), of_pieces(rows, some), known[some]
         off = problem.bound(pieces)
         shortest = pieces.end - pieces.begin <= problem.shortest
-        coarse = ~known & ~shortest & (off > COARSE * problem.radius).any(axis=1)
+        coarse = ~known & ~shortest & (off > COARSE * problem.radius.max()).any(axis=1)
         np.add.at(found.pieces, pieces.motion[~coarse], 1)
         new = np.flatnonzero(~known & ~coarse)
         near = problem.near(pieces.take(new), off[new], problem.margin)

@@ -124,7 +124,8 @@ class Robot:
         ----------
         path : str or path-like
             URDF, read by yourdfpy (extra ``robot``). Meshes are found relative to the file, ``package://``
-            names too, and read by `load_mesh`. Joints are revolute, continuous, prismatic or fixed, and may
+            names in the folder of their package that holds the file, or stands beside one that does; they
+            are read by `load_mesh`. Joints are revolute, continuous, prismatic or fixed, and may
             mimic another.
         srdf : str or path-like, optional
             SRDF whose ``disable_collisions`` are pairs to ignore.
