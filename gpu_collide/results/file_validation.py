@@ -356,6 +356,11 @@ def motion_checks_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) ->
         yield from _rows(name, a[name] < -1, "numbers from 0 up, or -1 for none")
     yield from _rows("point", ~np.isfinite(a["point"]), "finite numbers")
     yield from _rows("pieces", a["pieces"] < 0, "numbers from 0 up")
+    yield from _rows("gap_bound", ~(a["gap_bound"] >= 0), "lengths from 0 up")
+    yield from _rows("gap", ~(a["gap"] >= a["gap_bound"]), "lengths from gap_bound on, or inf")
+    yield from _rows("gap_time", ~(a["gap_time"] >= 0), "times from 0 on, or inf")
+    for name in ("gap_link", "gap_other"):
+        yield from _rows(name, a[name] < -1, "numbers from 0 up, or -1 for none")
 
 
 def slides_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:

@@ -405,7 +405,16 @@ _MOTION_CHECKS = (
     Column("other_is_link", "", "`other` is a link"),
     _vector("point", LENGTH, "where they collide, if asked for; zero: none"),
     Column("pieces", "", "pieces of the motion that were looked at"),
-)
+    Column("gap", LENGTH, "how near a free motion comes to something, if asked for; none: not a number",
+           _finite("gap", lambda r: r.gap)),
+    Column("gap_bound", LENGTH, "it never comes nearer than this; 0: nothing is known",
+           _finite("gap_bound", lambda r: r.gap_bound)),
+    Column("gap_time", "motion", "when it is nearest; none: not a number",
+           _finite("gap_time", lambda r: r.gap_time)),
+    Column("gap_link", "", "the link that comes nearest; -1: none"),
+    Column("gap_other", "", "the obstacle, or other link; -1: none"),
+    Column("gap_other_is_link", "", "`gap_other` is a link"),
+)  # fmt: skip
 _HITS = (
     Column("query", "", "row of what is swept"),
     Column("time", "displacement", "fraction of the displacement at which it is touched; 1 where nothing is"),
