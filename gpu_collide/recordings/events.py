@@ -10,6 +10,7 @@ from gpu_collide._calls import within_memory
 from gpu_collide._validate import as_int_array, check_positive
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.quaternion import rotate
+from gpu_collide.geometry.boxes import boxes, size_of_box
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.clearance import clearance
 from gpu_collide.recordings.encroachment import post_encroachment_times
@@ -293,7 +294,11 @@ def _tall(bodies: Bodies, pairs: Array) -> Bodies:
     """The bodies of pairs, one behind the other, stretched along their z axes."""
     used, shape = np.unique(bodies.shape[pairs.ravel()], return_inverse=True)
     meshes = [bodies.meshes[k] for k in used]
-    tall = [Mesh(mesh.vertices * _TALL, mesh.faces, two_sided=mesh.two_sided) for mesh in meshes]
+    sizes = [size_of_box(mesh) for mesh in meshes]
+    if all(size is not None for size in sizes):
+        tall = boxes(np.array(sizes) * _TALL)
+    else:
+        tall = [Mesh(mesh.vertices * _TALL, mesh.faces, two_sided=mesh.two_sided) for mesh in meshes]
     here = bodies.start[pairs.ravel()]
     return Bodies(tall, shape.reshape(-1), here, here)
 

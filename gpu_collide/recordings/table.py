@@ -9,6 +9,7 @@ import numpy as np
 from gpu_collide._validate import as_numpy, check_finite, first_few, how_many
 from gpu_collide.bodies.euler import quat_of_yaw, radians_of
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.geometry.boxes import boxes
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.geometry.shapes import box
 from gpu_collide.recordings.clock import Clock
@@ -234,4 +235,4 @@ def _boxes(read: dict[str, Array], body: Array, ids: list[Any]) -> tuple[tuple[M
             f"{how_many(len(none), 'body', 'bodies')}, first: {ids[none[0]]!r}"
         )
     different, shape = np.unique(sizes, axis=0, return_inverse=True)
-    return tuple(box(size) for size in different) or (box(),), shape.ravel()
+    return tuple(boxes(different)) or (box(),), shape.ravel()
