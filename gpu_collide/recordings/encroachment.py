@@ -8,6 +8,7 @@ import numpy as np
 
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.queries.collide import collide
+from gpu_collide.recordings.separation import Separations
 from gpu_collide.results.enums import Status
 
 if TYPE_CHECKING:
@@ -84,6 +85,9 @@ def _halved(
     query, which = query[some], which[some]
     below = above - 1.0
     for _ in range(_HALVINGS if len(row) else 0):
+        ends = (sign * below)[query] * interval, (sign * above)[query] * interval
+        some = ~search.apart.apart(which, np.minimum(*ends), np.maximum(*ends))
+        query, which = query[some], which[some]
         middle = 0.5 * (below + above)
         hit = search.touch(which, (sign * middle)[query] * interval, options)
         touch = np.bincount(query[hit], minlength=len(row)) > 0
@@ -102,6 +106,8 @@ class _Search:
         The row of each.
     i, j : (c,) int64
         The steps of A and of B.
+    apart : Separations
+        Of each.
     """
 
     def __init__(self, tracks: Tracks, a: Array, b: Array, low: Array, high: Array, most: float) -> None:
@@ -124,6 +130,7 @@ class _Search:
             found.append((np.full(len(rows), row), i[rows], j[columns]))
         nothing = np.zeros(0, int)
         self.of, self.i, self.j = (np.concatenate([nothing, *(part[k] for part in found)]) for k in range(3))
+        self.apart = Separations(tracks, a[self.of], self.i, b[self.of], self.j)
 
     def shifts(self) -> tuple[Array, Array]:
         """Shifts between which the two steps have a time in common."""
@@ -136,6 +143,7 @@ class _Search:
         i, j = self.i[which], self.j[which]
         since, until = np.maximum(times[i], times[j] - shift), np.minimum(times[i + 1], times[j + 1] - shift)
         both = np.flatnonzero(until > since)
+        both = both[~self.apart.apart(which[both], shift[both], shift[both])]
         if not len(both):
             return touch
         row = self.of[which[both]]
