@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["Separations"]
 
 #: A point that turns by an angle of at most pi while its ends are a chord apart is off the even way between
-#: these by at most ``pi / 16`` angles times chords: its radius is at most ``pi / 2`` chords over the angle, and
-#: a way whose acceleration is at most a is off its chord by a / 8.
+#: these by at most ``pi / 16`` angles times chords: its radius is at most ``pi / 2`` chords over the angle,
+#: and a way whose acceleration is at most a is off its chord by a / 8.
 _BEND = np.pi / 16.0
 _ROUNDED = 1e-6  # of sizes and ways: what counts as touching, and rounding, are below a thousandth of it
 
