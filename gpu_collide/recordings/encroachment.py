@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["post_encroachment_times"]
 
 _HALVINGS = 20  # of an interval of frames: below a microsecond at 1 Hz and more
+_MOST_PLACES = 1 << 21  # pairs of steps whose places are compared at a time: below a gigabyte if all are near
 _LEVELS = 2  # halvings in one call
 _FIRST = 4  # multiples of the interval in the first call, each way; then twice as many, and so on
 _ARC = 1.6  # a way along an arc of at most half a turn is pi / 2 times its chord, or less
@@ -56,6 +57,18 @@ def post_encroachment_times(
     stop = np.minimum(last + 1, len(times) - 1)
     low = np.searchsorted(times, times[first] - most)
     high = np.searchsorted(times, times[stop] + most, "right") - 1
+    places = np.cumsum((high - low).astype(np.int64) ** 2)
+    some = np.flatnonzero(np.diff(places // _MOST_PLACES, prepend=-1))
+    told = [
+        _of_rows(tracks, a[rows], b[rows], low[rows], high[rows], most, options)
+        for rows in np.split(np.arange(len(a)), some[1:])
+    ]
+    return np.concatenate(told)
+
+
+def _of_rows(tracks: Tracks, a: Array, b: Array, low: Array, high: Array, most: float, options: Any) -> Array:
+    """`post_encroachment_times` of some rows, by steps from `low` up to `high`."""
+    times = tracks.times
     interval = float(np.median(np.diff(times)))
     count = int(np.ceil(most / interval - 1e-9))
     search = _Search(tracks, a, b, *_near(tracks, a, b, low, high, count * interval))
@@ -65,15 +78,14 @@ def post_encroachment_times(
     which = np.repeat(np.arange(len(more)), more)
     k = np.arange(len(which)) - np.repeat(np.cumsum(more) - more - begin, more)
     above = np.full((len(a), 2), np.inf)  # each way round, in intervals
-    low, high = 0, _FIRST
-    while low < count:  # a row that has touched asks for no more
-        far = np.abs(k)
-        asked = (far > low) & (far <= min(high, count)) & np.isinf(above[search.of[which]]).all(axis=1)
+    far, near, reach = np.abs(k), 0, _FIRST
+    while near < count:  # a row that has touched asks for no more
+        asked = (far > near) & (far <= min(reach, count)) & np.isinf(above[search.of[which]]).all(axis=1)
         part, of = search.of_queries(which[asked])
         hit = part.touch(of, k[asked] * interval, options)
         touched = k[asked][hit]
         np.minimum.at(above, (part.of[of[hit]], (touched < 0).astype(int)), np.abs(touched))
-        low, high = high, 2 * high
+        near, reach = reach, 2 * reach
     above[above > above.min(axis=1, keepdims=True)] = np.inf
     row, way = np.nonzero(np.isfinite(above))
     return _halved(search, row, np.where(way, -1.0, 1.0), above[row, way], interval, most, options)

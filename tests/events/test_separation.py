@@ -88,7 +88,7 @@ def test_cars_that_pass_a_millimetre_apart_are_told_from_those_that_touch(gap):
     steps, shifts = np.arange(10), np.zeros(10)
     car = np.zeros(10, int)
     apart = Separations(tracks, car, steps, car + 1, steps).apart(steps, shifts, shifts)
-    beside = 30.0 * (steps + 1) / 10 > 6.0  # they come from 10 m to 4 m at 30 m/s
+    beside = 30.0 * (steps + 1) / 10 >= 6.0  # they come from 10 m to 4 m at 30 m/s
     left = 30.0 * steps / 10 > 14.0
     assert apart.tolist() == (~beside | left | (gap > 0)).tolist()
 
