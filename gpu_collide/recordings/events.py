@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -293,9 +294,10 @@ def _overlaps(
     normal, position, distance = told.normal.copy(), 0.5 * (told.point_a + told.point_b), told.distance.copy()
     steep = np.flatnonzero(np.abs(normal[:, 2]) > _LEVEL)  # ask for the least level depth
     if len(steep):
-        flat = clearance(
-            _tall(bodies, pairs[steep]), np.arange(2 * len(steep)).reshape(-1, 2), at=0.0, **machine
-        )
+        tall = _tall(bodies, pairs[steep])
+        with warnings.catch_warnings():  # that they are very large
+            warnings.simplefilter("ignore", RuntimeWarning)
+            flat = clearance(tall, np.arange(2 * len(steep)).reshape(-1, 2), at=0.0, **machine)
         normal[steep], distance[steep] = flat.normal, flat.distance
         position[steep] = 0.5 * (flat.point_a + flat.point_b)
         position[steep, 2] = bodies.start.position[pairs[steep]][..., 2].mean(axis=1)

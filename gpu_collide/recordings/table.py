@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gpu_collide._validate import as_numpy, check_finite, first_few, how_many
+from gpu_collide._validate import as_numpy, check_finite, check_positive, first_few, how_many
 from gpu_collide.bodies.euler import quat_of_yaw, radians_of
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.boxes import boxes
@@ -53,7 +53,7 @@ class TableRows(NamedTuple):
 
 
 def rows_of_table(
-    table: Any, columns: Mapping[str, Any], quat: Any, degrees: Any, max_gap: Any, sized: bool
+    table: Any, columns: Mapping[str, Any], quat: Any, degrees: Any, rate: Any, max_gap: Any, sized: bool
 ) -> TableRows:
     """The rows of a table; arguments as those of `Recording.from_table`.
 
@@ -65,8 +65,14 @@ def rows_of_table(
     sized : bool
         Whether sizes are read.
     """
-    read = _read(table, _wanted(columns, quat, sized))
+    rate = check_positive(rate, "rate", none_ok=True)
+    wanted = _wanted(columns, quat, sized)
+    if rate is not None and wanted["time"] == "time" and "frame" in _names_of(table):
+        wanted["time"] = "frame"
+    read = _read(table, wanted)
     time = check_finite(_times(read["time"]), "time")
+    if rate is not None:
+        time = time / rate
     ids, body = numbered_ids(read["id"], "id")
     quats = (
         np.stack([_floats(read, name) for name in _QUAT], axis=-1) if quat is not None
