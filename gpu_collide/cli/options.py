@@ -182,6 +182,9 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--degrees", action="store_true", help="yaw is in degrees")
     group.add_argument(
+        "--rate", type=positive_float, metavar="HZ", help="frames a second, where time is a count of frames"
+    )
+    group.add_argument(
         "--max-gap",
         type=positive_float,
         metavar="S",
@@ -191,9 +194,9 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
 
 def table_arguments(options: argparse.Namespace) -> dict[str, Any] | None:
     """What `add_table_options` gathered, as `load_recording` takes it."""
-    if not (options.columns or options.degrees or options.max_gap):
-        return None
-    return {**(options.columns or {}), "degrees": options.degrees, "max_gap": options.max_gap}
+    told = {name: getattr(options, name) for name in ("degrees", "rate", "max_gap")}
+    told = {name: value for name, value in told.items() if value}
+    return {**(options.columns or {}), **told} or None
 
 
 def query_arguments(options: argparse.Namespace) -> dict[str, Any]:

@@ -32,7 +32,12 @@ EPILOG = """\
 the table:
   A .csv or .parquet file with a row for each vehicle at each time, and the columns id, time, x, y, yaw,
   length, width and, if there are any, z and height. Columns of other names are found if they have one of the
-  usual ones (track_id or trackId, timestamp or t, heading or psi_rad, ...), else told by --columns.
+  usual ones (track_id or trackId, timestamp or t, heading or psi_rad, ...), else told by --columns. With
+  --rate the time is a count of frames (frame, frame_id, ...).
+
+other files:
+  CommonRoad scenarios (.xml) and OSI ground truth (.mcap, .osi), with the extra traffic, and
+  NN_tracks.csv of drone recordings laid out as inD, rounD, exiD or highD, with its meta files beside it.
 
 the result:
   -o events.parquet, .csv or .json: a row for each meeting and each near miss, with ids, times, place, sides,
@@ -41,7 +46,8 @@ the result:
 
 examples:
   gpu-collide traffic tracks.csv -o events.parquet --page page.html
-  gpu-collide traffic tracks.csv --columns id=trackId,time=t,yaw=heading --degrees
+  gpu-collide traffic tracks.csv --columns id=trackId,yaw=psi_rad --rate 25
+  gpu-collide traffic USA_US101-1_1_T-1.xml --page page.html
 """
 
 USUAL = {
@@ -53,6 +59,7 @@ USUAL = {
     "length": ("l", "size_x"),
     "width": ("w", "size_y"),
 }
+FRAMES = ("frame_id", "frameId", "frame_number", "frameNumber", "time_step")  # of time, with --rate
 FIRST = 8  # rows of each table on the terminal
 
 
@@ -66,7 +73,7 @@ def add_parser(commands: Any) -> None:
         description="Find who hits whom and who nearly does in a table of vehicles.",
         epilog=EPILOG,
     )
-    parser.add_argument("table", metavar="FILE", help=".csv or .parquet (see below)")
+    parser.add_argument("table", metavar="FILE", help=".csv, .parquet, .xml, .mcap (see below)")
     add_table_options(parser)
     group = parser.add_argument_group("near misses")
     group.add_argument(
@@ -127,19 +134,25 @@ def traffic(options: argparse.Namespace, terminal: Terminal) -> None:
 def read_table(options: argparse.Namespace) -> Recording:
     """The recording of the table, with columns found by their usual names where none are told."""
     from gpu_collide.recordings import load_recording
+    from gpu_collide.recordings.drone import is_drone_recording
+    from gpu_collide.recordings.files import TRAFFIC_SUFFIXES
     from gpu_collide.recordings.parquet import columns_of_file, read_rows
 
-    if os.path.splitext(options.table)[1].lower() not in (".csv", ".parquet"):
-        raise UserError(f"{options.table}: expected a table, .csv or .parquet")
+    suffix = os.path.splitext(options.table)[1].lower()
+    if suffix not in TRAFFIC_SUFFIXES:
+        raise UserError(f"{options.table}: expected a table, {', '.join(TRAFFIC_SUFFIXES)}")
     if not os.path.exists(options.table):
         raise UserError(f"there is no file {options.table}")
-    is_csv = options.table.lower().endswith(".csv")
-    names = read_rows(options.table).column_names if is_csv else columns_of_file(options.table)
     given = table_arguments(options) or {}
-    for column, usual in USUAL.items():
-        there = [name for name in usual if name in names]
-        if column not in given and column not in names and len(there) == 1:
-            given[column] = there[0]
+    if suffix in (".csv", ".parquet") and not is_drone_recording(options.table):
+        names = read_rows(options.table).column_names if suffix == ".csv" else columns_of_file(options.table)
+        for column, usual in USUAL.items():
+            own = column
+            if column == "time" and options.rate:
+                own, usual = "frame", FRAMES
+            there = [name for name in usual if name in names]
+            if column not in given and own not in names and len(there) == 1:
+                given[column] = there[0]
     try:
         return load_recording(options.table, columns=given)
     except ValueError as error:

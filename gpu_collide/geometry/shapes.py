@@ -24,6 +24,8 @@ __all__ = ["box", "car", "torus", "icosphere", "convex_hull", "l_block", "star"]
 
 MOST_FACES = 1 << 24  # of a shape made here: what is asked for by mistake is refused, not waited for
 
+#: Corners of a box of sides 1.
+BOX_CORNERS = np.array([[x, y, z] for z in (-0.5, 0.5) for y in (-0.5, 0.5) for x in (-0.5, 0.5)])
 _BOX_FACES = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]]
 
 
@@ -45,8 +47,7 @@ def box(size: float | Sequence[float] | Array = (1.0, 1.0, 1.0)) -> Mesh:
         raise ValueError(f"size: expected a number or shape (3,), got {size.shape}")
     if not (size > 0).all():
         raise ValueError(f"size: expected positive lengths, got {size.tolist()}")
-    corners = np.array([[x, y, z] for z in (-0.5, 0.5) for y in (-0.5, 0.5) for x in (-0.5, 0.5)])
-    return Mesh(corners * size, _BOX_FACES)
+    return Mesh(BOX_CORNERS * size, _BOX_FACES)
 
 
 def car() -> Mesh:

@@ -244,10 +244,10 @@ def step_batches(
     max_speed, max_turn, frames_per_batch, checked = check_step_options(**options)
     total = n + (0 if still is None else len(still))
     still_pairs = options.get("still_pairs", False)
-    worlds = _check_numbers(options.get("world"), "world", n, total, -1)
-    groups = _check_numbers(options.get("group"), "group", n, total, 0xFFFFFFFF)
-    masks = _check_numbers(options.get("mask"), "mask", n, total, 0xFFFFFFFF)
-    left_out = _check_ignore(options.get("ignore"), total)
+    worlds = check_numbers(options.get("world"), "world", n, total, -1)
+    groups = check_numbers(options.get("group"), "group", n, total, 0xFFFFFFFF)
+    masks = check_numbers(options.get("mask"), "mask", n, total, 0xFFFFFFFF)
+    left_out = check_ignore(options.get("ignore"), total)
     check_rules(total, worlds, groups, masks, left_out, still_pairs)
     needed: Any = {} if programs is None else {"programs": programs}
     engine = engine_on(get_backend(checked.backend, checked.precision, **needed), checked)
@@ -378,7 +378,7 @@ def _check_static(static: Any) -> Bodies | None:
     return static
 
 
-def _check_ignore(ignore: Any, total: int) -> Any:
+def check_ignore(ignore: Any, total: int) -> Any:
     if ignore is None or np.size(ignore) == 0:
         return None
     ignore = as_int_array(ignore, "ignore", shape=(None, 2), low=0, high=total)
@@ -391,7 +391,7 @@ def _check_ignore(ignore: Any, total: int) -> Any:
     return ignore
 
 
-def _check_numbers(values: Any, name: str, n: int, total: int, fill: int) -> Any:
+def check_numbers(values: Any, name: str, n: int, total: int, fill: int) -> Any:
     """Integers of the moving bodies or of all, as an array for all or None; `fill` is for the static ones."""
     if values is None:
         return None

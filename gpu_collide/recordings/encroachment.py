@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.queries.collide import collide
+from gpu_collide.recordings.separation import Separations
 from gpu_collide.results.enums import Status
 
 if TYPE_CHECKING:
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["post_encroachment_times"]
 
 _HALVINGS = 20  # of an interval of frames: below a microsecond at 1 Hz and more
+_MOST_PLACES = 1 << 21  # pairs of steps whose places are compared at a time: below a gigabyte if all are near
+_LEVELS = 2  # halvings in one call
+_FIRST = 4  # multiples of the interval in the first call, each way; then twice as many, and so on
 _ARC = 1.6  # a way along an arc of at most half a turn is pi / 2 times its chord, or less
 
 
@@ -40,9 +45,10 @@ def post_encroachment_times(
     -----
     One body leaves a place at t and the other arrives at t + d. So the least d over all places is the least
     by which the clock of one has to be put back for the two to touch, and `collide` says whether they do, at
-    each d on the whole way. Multiples of the interval of frames are asked in turn, each way round, and the
-    first with a touch is followed back by halving. What would touch only for less than an interval of d, both
-    ways round, is not found: a body stands on each place for longer, unless it moves by its length in a step.
+    each d on the whole way. Multiples of the interval of frames are asked, more and more at once, each way
+    round, and the first with a touch is followed back by halving. What would touch only for less than an
+    interval of d, both ways round, is not found: a body stands on each place for longer, unless it moves by
+    its length in a step. Steps that a direction keeps apart (`Separations`) are not asked.
 
     Post-encroachment time after B. L. Allen, B. T. Shin, P. J. Cooper, "Analysis of traffic conflicts and
     collisions", Transportation Research Record 667, 1978.
@@ -51,19 +57,35 @@ def post_encroachment_times(
     stop = np.minimum(last + 1, len(times) - 1)
     low = np.searchsorted(times, times[first] - most)
     high = np.searchsorted(times, times[stop] + most, "right") - 1
+    places = np.cumsum((high - low).astype(np.int64) ** 2)
+    some = np.flatnonzero(np.diff(places // _MOST_PLACES, prepend=-1))
+    told = [
+        _of_rows(tracks, a[rows], b[rows], low[rows], high[rows], most, options)
+        for rows in np.split(np.arange(len(a)), some[1:])
+    ]
+    return np.concatenate(told)
+
+
+def _of_rows(tracks: Tracks, a: Array, b: Array, low: Array, high: Array, most: float, options: Any) -> Array:
+    """`post_encroachment_times` of some rows, by steps from `low` up to `high`."""
+    times = tracks.times
     interval = float(np.median(np.diff(times)))
     count = int(np.ceil(most / interval - 1e-9))
-    search = _Search(tracks, a, b, low, high, count * interval)
+    search = _Search(tracks, a, b, *_near(tracks, a, b, low, high, count * interval))
     least, most_at = search.shifts()
     begin = np.floor(least / interval).astype(int) + 1  # multiples within the open interval of shifts
     more = np.maximum(np.ceil(most_at / interval).astype(int) - begin, 0)
     which = np.repeat(np.arange(len(more)), more)
     k = np.arange(len(which)) - np.repeat(np.cumsum(more) - more - begin, more)
-    asked = (np.abs(k) <= count) & (k != 0)
-    which, k = which[asked], k[asked]
-    hit = search.touch(which, k * interval, options)
     above = np.full((len(a), 2), np.inf)  # each way round, in intervals
-    np.minimum.at(above, (search.of[which[hit]], (k[hit] < 0).astype(int)), np.abs(k[hit]))
+    far, near, reach = np.abs(k), 0, _FIRST
+    while near < count:  # a row that has touched asks for no more
+        asked = (far > near) & (far <= min(reach, count)) & np.isinf(above[search.of[which]]).all(axis=1)
+        part, of = search.of_queries(which[asked])
+        hit = part.touch(of, k[asked] * interval, options)
+        touched = k[asked][hit]
+        np.minimum.at(above, (part.of[of[hit]], (touched < 0).astype(int)), np.abs(touched))
+        near, reach = reach, 2 * reach
     above[above > above.min(axis=1, keepdims=True)] = np.inf
     row, way = np.nonzero(np.isfinite(above))
     return _halved(search, row, np.where(way, -1.0, 1.0), above[row, way], interval, most, options)
@@ -81,20 +103,57 @@ def _halved(
     least, most_at = (shift[which] * sign[query] / interval for shift in search.shifts())
     soon, late = np.minimum(least, most_at), np.maximum(least, most_at)
     some = (soon < above[query]) & (late > above[query] - 1.0)
-    query, which = query[some], which[some]
-    below = above - 1.0
-    for _ in range(_HALVINGS if len(row) else 0):
-        middle = 0.5 * (below + above)
-        hit = search.touch(which, (sign * middle)[query] * interval, options)
-        touch = np.bincount(query[hit], minlength=len(row)) > 0
-        below, above = np.where(touch, below, middle), np.where(touch, middle, above)
+    query, (part, which) = query[some], search.of_queries(which[some])
+    below, inner = above - 1.0, np.arange(1, 1 << _LEVELS) / (1 << _LEVELS)
+    for _ in range(_HALVINGS // _LEVELS if len(row) else 0):
+        ends = (sign * below)[query] * interval, (sign * above)[query] * interval
+        some = ~part.apart.apart(which, np.minimum(*ends), np.maximum(*ends))
+        query, which = query[some], which[some]
+        asked = below[:, None] + inner * (above - below)[:, None]
+        shifts = (sign[:, None] * asked)[query] * interval
+        hit = part.touch(np.repeat(which, len(inner)), shifts.reshape(-1), options).reshape(shifts.shape)
+        touch = np.zeros(asked.shape, bool)
+        np.logical_or.at(touch, query, hit)
+        rows, at, step = np.arange(len(row)), np.full(len(row), (1 << _LEVELS) // 2), (1 << _LEVELS) // 2
+        for _ in range(_LEVELS):  # as if one were asked after the other
+            met = touch[rows, at - 1]
+            middle = asked[rows, at - 1]
+            below, above = np.where(met, below, middle), np.where(met, middle, above)
+            step //= 2
+            at = np.where(met, at - step, at + step)
     pet = np.full(search.rows, np.inf)
     np.minimum.at(pet, row, above * interval)
     return np.where(pet <= most, pet, np.inf)
 
 
+def _near(
+    tracks: Tracks, a: Array, b: Array, low: Array, high: Array, most: float
+) -> tuple[Array, Array, Array]:
+    """Row, step of A and step of B of all steps that come near the same places, by whatever shift of at most
+    `most` seconds."""
+    times, radius = tracks.times, np.array([mesh.radius for mesh in tracks.meshes])[tracks.shape]
+    found = []
+    for row, (one, other) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        step = np.arange(low[row], high[row])
+        places = []
+        for body in (one, other):
+            of = np.full(len(step), body)
+            mine = step[tracks.both_known(of, of, step)]
+            of = of[: len(mine)]
+            here, there = tracks.at(of, mine).position, tracks.at(of, mine + 1).position
+            places.append((mine, here, radius[body] + _ARC * np.linalg.norm(there - here, axis=1)))
+        (i, at, reach), (j, to, more) = places
+        near = ((at[:, None] - to) ** 2).sum(axis=-1) <= (reach[:, None] + more) ** 2
+        near &= (times[j] - times[i + 1][:, None] < most) & (times[i][:, None] - times[j + 1] < most)
+        rows, columns = np.nonzero(near)
+        found.append((np.full(len(rows), row), i[rows], j[columns]))
+    nothing = np.zeros(0, int)
+    of, i, j = (np.concatenate([nothing, *(part[k] for part in found)]) for k in range(3))
+    return of, i, j
+
+
 class _Search:
-    """Steps of two bodies each that come near the same places, by whatever shift of at most `most` seconds.
+    """Steps of two bodies each, by whatever shift of the clock of one.
 
     Attributes
     ----------
@@ -104,26 +163,20 @@ class _Search:
         The steps of A and of B.
     """
 
-    def __init__(self, tracks: Tracks, a: Array, b: Array, low: Array, high: Array, most: float) -> None:
+    def __init__(self, tracks: Tracks, a: Array, b: Array, of: Array, i: Array, j: Array) -> None:
         self.tracks, self.a, self.b, self.rows = tracks, a, b, len(a)
-        times, radius = tracks.times, np.array([mesh.radius for mesh in tracks.meshes])[tracks.shape]
-        found = []
-        for row, (one, other) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-            step = np.arange(low[row], high[row])
-            places = []
-            for body in (one, other):
-                of = np.full(len(step), body)
-                mine = step[tracks.both_known(of, of, step)]
-                of = of[: len(mine)]
-                here, there = tracks.at(of, mine).position, tracks.at(of, mine + 1).position
-                places.append((mine, here, radius[body] + _ARC * np.linalg.norm(there - here, axis=1)))
-            (i, at, reach), (j, to, more) = places
-            near = ((at[:, None] - to) ** 2).sum(axis=-1) <= (reach[:, None] + more) ** 2
-            near &= (times[j] - times[i + 1][:, None] < most) & (times[i][:, None] - times[j + 1] < most)
-            rows, columns = np.nonzero(near)
-            found.append((np.full(len(rows), row), i[rows], j[columns]))
-        nothing = np.zeros(0, int)
-        self.of, self.i, self.j = (np.concatenate([nothing, *(part[k] for part in found)]) for k in range(3))
+        self.of, self.i, self.j = of, i, j
+
+    @cached_property
+    def apart(self) -> Separations:
+        """What may lie between the two of each."""
+        return Separations(self.tracks, self.a[self.of], self.i, self.b[self.of], self.j)
+
+    def of_queries(self, which: Array) -> tuple[_Search, Array]:
+        """Those that some queries are about, and the numbers of these in it."""
+        used, at = np.unique(which, return_inverse=True)
+        steps = self.of[used], self.i[used], self.j[used]
+        return _Search(self.tracks, self.a, self.b, *steps), at.reshape(-1)
 
     def shifts(self) -> tuple[Array, Array]:
         """Shifts between which the two steps have a time in common."""
@@ -136,6 +189,7 @@ class _Search:
         i, j = self.i[which], self.j[which]
         since, until = np.maximum(times[i], times[j] - shift), np.minimum(times[i + 1], times[j + 1] - shift)
         both = np.flatnonzero(until > since)
+        both = both[~self.apart.apart(which[both], shift[both], shift[both])]
         if not len(both):
             return touch
         row = self.of[which[both]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from gpu_collide._calls import within_memory
 from gpu_collide._validate import as_int_array, check_positive
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.quaternion import rotate
+from gpu_collide.geometry.boxes import boxes, size_of_box
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.clearance import clearance
+from gpu_collide.queries.trajectories import check_ignore, check_numbers
 from gpu_collide.recordings.encroachment import post_encroachment_times
 from gpu_collide.recordings.overlaps import FramesTogether, frames_together
 from gpu_collide.recordings.recording import Recording
@@ -40,6 +43,9 @@ def events(
     max_ttc: float | None = 1.5,
     max_pet: float | None = 5.0,
     world: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    ignore: ArrayLike | None = None,
     motion: MotionName = "body",
     max_speed: float | None = None,
     max_turn: float | None = None,
@@ -62,6 +68,12 @@ def events(
         Seconds up to which post-encroachment times are looked for, of near misses. None: not at all.
     world : (n,) array_like of int, optional
         Scene that each vehicle belongs to, 0 and up; vehicles of different ones do not meet.
+    group, mask : (n,) or (n + static,) array_like of int, optional
+        32 bits each: two vehicles have events if ``group[a] & mask[b]`` and ``group[b] & mask[a]``, as in
+        `collide`. Default: all ones.
+    ignore : (k, 2) array_like of int, optional
+        Pairs without events, such as a truck and its trailer, by places in `Recording.ids`; what stands still
+        is counted on behind the vehicles.
     motion : {"body", "relative"}, optional
         How vehicles move between their rows, as in `collide`. By default each on its own arc, as velocities,
         times to collision and post-encroachment times have it in either case.
@@ -93,7 +105,9 @@ def events(
     default thresholds of both are those of D. Gettman et al., "Surrogate Safety Assessment Model and
     Validation", FHWA-HRT-08-051, 2008.
 
-    All poses of the recording are held in memory.
+    All poses of the recording are held in memory, below 200 bytes for each vehicle and frame, and some 300
+    bytes for each contact, predicted meeting and step within `max_distance`. All that is asked of them is
+    asked in batches, whose working memory `max_bytes` limits.
 
     Examples
     --------
@@ -115,12 +129,19 @@ def events(
     max_pet = check_positive(max_pet, "max_pet", none_ok=True)
     if world is not None:
         world = as_int_array(world, "world", shape=(recording.n_bodies,), low=0)
+    count = recording.n_bodies + (0 if recording.static is None else len(recording.static))
+    group, mask = (
+        check_numbers(bits, name, recording.n_bodies, count, 0xFFFFFFFF)
+        for bits, name in ((group, "group"), (mask, "mask"))
+    )
+    ignore = check_ignore(ignore, count)
+    rules = {"world": world, "group": group, "mask": mask, "ignore": ignore}
     machine: dict[str, Any] = {"precision": precision, "backend": backend, "max_bytes": max_bytes}
-    along = {"motion": motion, "max_speed": max_speed, "max_turn": max_turn, "world": world, **machine}
+    along = {"motion": motion, "max_speed": max_speed, "max_turn": max_turn, **rules, **machine}
     near = clearance(recording, max_distance=max_distance, **along)
     found = recording.collide(**along)
     tracks = Tracks(recording, found.skipped)
-    ttc = least_ttc_of_steps(tracks, max_ttc, world, machine) if max_ttc is not None else None
+    ttc = least_ttc_of_steps(tracks, max_ttc, rules, machine) if max_ttc is not None else None
     rows = _Rows(tracks, found.encounters(), near, ttc, max_ttc or 0.0, {"motion": motion, **machine})
     told = {**_meetings(rows, found, machine), "pet": np.zeros(len(rows.met))}
     missed = _near_misses(rows)
@@ -254,9 +275,10 @@ def _overlaps(at: FramesTogether, count: int, machine: dict[str, Any]) -> dict[s
     normal, position, distance = told.normal.copy(), 0.5 * (told.point_a + told.point_b), told.distance.copy()
     steep = np.flatnonzero(np.abs(normal[:, 2]) > _LEVEL)  # ask for the least level depth
     if len(steep):
-        flat = clearance(
-            _tall(bodies, pairs[steep]), np.arange(2 * len(steep)).reshape(-1, 2), at=0.0, **machine
-        )
+        tall = _tall(bodies, pairs[steep])
+        with warnings.catch_warnings():  # that they are very large
+            warnings.simplefilter("ignore", RuntimeWarning)
+            flat = clearance(tall, np.arange(2 * len(steep)).reshape(-1, 2), at=0.0, **machine)
         normal[steep], distance[steep] = flat.normal, flat.distance
         position[steep] = 0.5 * (flat.point_a + flat.point_b)
         position[steep, 2] = bodies.start.position[pairs[steep]][..., 2].mean(axis=1)
@@ -278,7 +300,11 @@ def _tall(bodies: Bodies, pairs: Array) -> Bodies:
     """The bodies of pairs, one behind the other, stretched along their z axes."""
     used, shape = np.unique(bodies.shape[pairs.ravel()], return_inverse=True)
     meshes = [bodies.meshes[k] for k in used]
-    tall = [Mesh(mesh.vertices * _TALL, mesh.faces, two_sided=mesh.two_sided) for mesh in meshes]
+    sizes = [size_of_box(mesh) for mesh in meshes]
+    if all(size is not None for size in sizes):
+        tall = boxes(np.array(sizes) * _TALL)
+    else:
+        tall = [Mesh(mesh.vertices * _TALL, mesh.faces, two_sided=mesh.two_sided) for mesh in meshes]
     here = bodies.start[pairs.ravel()]
     return Bodies(tall, shape.reshape(-1), here, here)
 

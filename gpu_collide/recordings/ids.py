@@ -38,21 +38,21 @@ def numbered_ids(values: Array, name: str) -> tuple[Array, Array]:
     if values.dtype.kind == "S":
         values = np.char.decode(values, "utf-8")
     rows = values.tolist()
-    empty = [k for k, value in enumerate(rows) if _is_nothing(value)]
-    if empty:
-        raise ValueError(
-            f"{name}: expected an id in each row, got none in {how_many(len(empty), 'row')}, first: "
-            f"{first_few(empty)}; leave these rows out"
-        )
     try:
         known = dict.fromkeys(rows)
     except TypeError as error:
         raise TypeError(f"{name}: expected ids such as numbers or texts, got {error}") from None
+    if any(map(_is_nothing, known)):
+        empty = [k for k, value in enumerate(rows) if _is_nothing(value)]
+        raise ValueError(
+            f"{name}: expected an id in each row, got none in {how_many(len(empty), 'row')}, first: "
+            f"{first_few(empty)}; leave these rows out"
+        )
     plain = [value.item() if isinstance(value, np.generic) else value for value in known]
     ids = array_of_ids(sorted(plain, key=_place))
     check_distinct(ids.tolist(), name)
     number = {value: k for k, value in enumerate(ids.tolist())}
-    return ids, np.fromiter((number[value] for value in rows), np.int64, len(rows))
+    return ids, np.fromiter(map(number.__getitem__, rows), np.int64, len(rows))
 
 
 def check_distinct(ids: list[Any], name: str) -> None:

@@ -147,6 +147,7 @@ class Recording:
         height: str | float | None = None,
         valid: str | None = None,
         degrees: bool = False,
+        rate: float | None = None,
         max_gap: float | None = None,
         meshes: Mesh | Sequence[Mesh] | None = None,
         shape: ArrayLike | None = None,
@@ -179,6 +180,9 @@ class Recording:
             Column of bool: rows where it is False are passed over.
         degrees : bool, optional
             Whether `yaw` is in degrees.
+        rate : float, optional
+            Frames a second, where the column `time` counts frames; by default it is then the column
+            ``frame``, if there is one.
         max_gap : float, optional
             Seconds. A vehicle is away from one of its rows to its next if these are farther apart; if not,
             and others have rows between, it is put there on its own arc. Default: one and a half times what
@@ -223,7 +227,7 @@ class Recording:
             "id": id, "time": time, "x": x, "y": y, "z": z, "yaw": yaw, "length": length, "width": width,
             "height": height, "valid": valid,
         }  # fmt: skip
-        rows = rows_of_table(table, columns, quat_wxyz, degrees, max_gap, meshes is None)
+        rows = rows_of_table(table, columns, quat_wxyz, degrees, rate, max_gap, meshes is None)
         if rows.meshes is not None:
             if shape is not None:
                 raise ValueError(

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gpu_collide._validate import as_numpy, check_finite, first_few, how_many
+from gpu_collide._validate import as_numpy, check_finite, check_positive, first_few, how_many
 from gpu_collide.bodies.euler import quat_of_yaw, radians_of
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.geometry.boxes import boxes
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.geometry.shapes import box
 from gpu_collide.recordings.clock import Clock
@@ -52,7 +53,7 @@ class TableRows(NamedTuple):
 
 
 def rows_of_table(
-    table: Any, columns: Mapping[str, Any], quat: Any, degrees: Any, max_gap: Any, sized: bool
+    table: Any, columns: Mapping[str, Any], quat: Any, degrees: Any, rate: Any, max_gap: Any, sized: bool
 ) -> TableRows:
     """The rows of a table; arguments as those of `Recording.from_table`.
 
@@ -64,8 +65,14 @@ def rows_of_table(
     sized : bool
         Whether sizes are read.
     """
-    read = _read(table, _wanted(columns, quat, sized))
+    rate = check_positive(rate, "rate", none_ok=True)
+    wanted = _wanted(columns, quat, sized)
+    if rate is not None and wanted["time"] == "time" and "frame" in _names_of(table):
+        wanted["time"] = "frame"
+    read = _read(table, wanted)
     time = check_finite(_times(read["time"]), "time")
+    if rate is not None:
+        time = time / rate
     ids, body = numbered_ids(read["id"], "id")
     quats = (
         np.stack([_floats(read, name) for name in _QUAT], axis=-1) if quat is not None
@@ -234,4 +241,4 @@ def _boxes(read: dict[str, Array], body: Array, ids: list[Any]) -> tuple[tuple[M
             f"{how_many(len(none), 'body', 'bodies')}, first: {ids[none[0]]!r}"
         )
     different, shape = np.unique(sizes, axis=0, return_inverse=True)
-    return tuple(box(size) for size in different) or (box(),), shape.ravel()
+    return tuple(boxes(different)) or (box(),), shape.ravel()

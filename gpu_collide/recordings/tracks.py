@@ -96,12 +96,21 @@ def merged(key: Array, first: Array, last: Array, steps: int) -> Array:
 
 
 def least_ttc_of_steps(
-    tracks: Tracks, horizon: float, world: Array | None, options: dict[str, Any]
+    tracks: Tracks, horizon: float, rules: dict[str, Any], options: dict[str, Any]
 ) -> tuple[Array, Array, Array, Array]:
     """Time to collision at the start of each step, of all pairs that would meet within `horizon` seconds.
 
     Each body goes on along the screw of the step, that is with constant speed and yaw rate, and `collide`
     finds the first contacts. Pairs that overlap at the start of the step have none.
+
+    Parameters
+    ----------
+    tracks : Tracks
+    horizon : float
+    rules : dict
+        ``world``, (n,), ``group`` and ``mask``, (n + static,), and ``ignore``, (k, 2), int ndarrays or None.
+    options : dict
+        Of `collide`.
 
     Returns
     -------
@@ -120,7 +129,7 @@ def least_ttc_of_steps(
     found = []
     for first in range(0, len(tracks.known), room):
         rows = np.arange(*np.searchsorted(step, [first, first + room]))
-        found.append(_predicted(tracks, step[rows], body[rows], share[rows], pieces, horizon, world, options))
+        found.append(_predicted(tracks, step[rows], body[rows], share[rows], pieces, horizon, rules, options))
     if not found:
         return (*(np.zeros(0, int),) * 3, np.zeros(0))
     a, b, at, when = (np.concatenate(values) for values in zip(*found, strict=True))
@@ -132,7 +141,7 @@ def least_ttc_of_steps(
 
 
 def _predicted(
-    tracks: Tracks, step: Array, body: Array, share: Array, pieces: int, horizon: float, world: Any,
+    tracks: Tracks, step: Array, body: Array, share: Array, pieces: int, horizon: float, rules: Any,
     options: Any,
 ) -> tuple[Array, ...]:  # fmt: skip
     """Pairs of some steps that meet in a piece of the horizon: bodies, step, seconds; 0 where they overlap at
@@ -148,10 +157,12 @@ def _predicted(
     )  # fmt: skip
     piece = np.repeat(np.arange(pieces), len(step))
     scene = np.tile(step, pieces) * pieces + piece  # bodies of a step and piece are a world
-    if world is not None:
-        scene = scene * (int(world.max()) + 1) + world[np.tile(body, pieces)]
+    bits = {name: None if rules[name] is None else rules[name][of] for name in ("group", "mask")}
+    ignore = None if rules["ignore"] is None else _ignored(rules["ignore"], scene, of, still)
+    if (world := rules["world"]) is not None:
+        scene = scene * (int(world.max(initial=0)) + 1) + world[np.tile(body, pieces)]
     scene = np.concatenate([scene, np.full(len(still), -1)])
-    met = collide(bodies, world=scene, contacts="first", motion="body", **options)
+    met = collide(bodies, world=scene, ignore=ignore, contacts="first", motion="body", **bits, **options)
     closes = np.bincount(met.pair[met.normal_speed < 0], minlength=len(met.status)) > 0
     inside = met.status == Status.INITIAL_OVERLAP
     rows = np.flatnonzero(inside | ((met.status == Status.HIT) & closes))
@@ -161,3 +172,15 @@ def _predicted(
     seconds = (piece[first] + np.where(inside[rows], 0.0, met.toi[rows])) * (horizon / pieces)
     low, high = np.minimum(of[a], of[b]), np.maximum(of[a], of[b])
     return low, high, np.tile(step, pieces)[first], seconds
+
+
+def _ignored(pairs: Array, scene: Array, of: Array, still: Array) -> Array:
+    """Rows (k, 2) of bodies that are ignored pairs in one scene: bodies `of` of moving ones, scene by scene,
+    and then the ones that stand still."""
+    scenes, where = np.unique(scene, return_inverse=True)
+    place = np.full((len(scenes), int(max(of.max(initial=0), pairs.max(initial=0))) + 1), -1)
+    place[where.reshape(-1), of[: len(scene)]] = np.arange(len(scene))
+    place[:, still] = len(scene) + np.arange(len(still))
+    rows = place[:, pairs].reshape(-1, 2)
+    rows = rows[(rows >= 0).all(axis=1)]
+    return rows[(rows < len(scene)).any(axis=1)]

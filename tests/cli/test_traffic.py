@@ -55,7 +55,7 @@ def test_other_files_are_refused(tracks, capsys):
     for name in ("race.npz", "none.csv"):
         assert main(["traffic", str(tracks / name)]) == 2
     text = capsys.readouterr().err
-    assert "expected a table, .csv or .parquet" in text and "there is no file" in text
+    assert "expected a table, .csv, .parquet, .xml" in text and "there is no file" in text
 
 
 def test_a_page_of_events_needs_their_recording(tracks):

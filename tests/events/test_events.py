@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
+from gpu_collide.recordings import encroachment
 from tests.api._vehicles import rows
 
 N, E, S, W = math.pi / 2, 0.0, -math.pi / 2, math.pi
@@ -242,6 +243,76 @@ def test_tables_files_and_wrong_arguments(tmp_path):
 def test_vehicles_of_different_worlds_do_not_meet():
     recording = drive((0, 0, E, 10), (16, 0, W, 5))
     assert len(events(recording, world=[0, 1])) == 0 and len(events(recording, world=[4, 4])) == 1
+
+
+def of_pairs(found, *pairs):
+    """The rows of some pairs of bodies, as records without the ids."""
+    pair = found.body_a.astype(int) * 100 + found.body_b
+    some = np.isin(pair, [100 * a + b for a, b in pairs])
+    return [getattr(found, name)[some].tolist() for name in found._rows]
+
+
+def crowd(static=None):
+    """Six cars of which many meet, and come near each other."""
+    rng = np.random.default_rng(3)
+    cars = []
+    for angle in np.arange(6) * np.pi / 3 + rng.normal(0, 0.2, 6):  # from around, about towards the middle
+        x, y = rng.uniform(10, 16) * np.array([math.cos(angle), math.sin(angle)])
+        cars.append((x, y, angle + math.pi + rng.normal(0, 0.2), rng.uniform(6, 10), rng.normal(0, 0.1)))
+    recording = drive(*cars, seconds=3.0)
+    return recording if static is None else recording.with_static(static)
+
+
+WALL = gc.Bodies(gc.shapes.box((1.0, 30.0, 3.0)), None, *(gc.Poses.identity(1),) * 2)
+PAIRS = [(a, b) for a in range(6) for b in range(a + 1, 7)]
+
+
+@pytest.mark.parametrize("static", [None, WALL], ids=["alone", "at a wall"])
+def test_rules_leave_out_pairs_and_change_no_other_row(static):
+    recording = crowd(static)
+    everything = events(recording, max_ttc=3.0)
+    pairs = [(a, b) for a, b in PAIRS if b < 6 or static is not None]
+    told = set(zip(everything.body_a.tolist(), everything.body_b.tolist(), strict=True))
+    ignore = sorted(told)[::2]
+    assert len(ignore) > 3 and (static is None or any(b == 6 for _, b in ignore))
+    group = np.array([1, 1, 2, 2, 3, 3])
+    mask = np.array([1, 3, 3, 2, 3, 0])
+    both = np.append(group, 2), np.append(mask, 1)
+
+    def kept(group, mask):
+        group, mask = (np.append(bits, np.full(7 - len(bits), 0xFFFFFFFF)) for bits in (group, mask))
+        return [(a, b) for a, b in pairs if group[a] & mask[b] and group[b] & mask[a]]
+
+    cases = [
+        ({"ignore": [(b, a) for a, b in ignore]}, [pair for pair in pairs if pair not in ignore]),
+        ({"group": group, "mask": mask}, kept(group, mask)),
+        ({"mask": mask}, kept(np.full(6, 0xFFFFFFFF), mask)),
+        ({"ignore": ignore, "mask": mask},
+         [p for p in kept(np.full(6, 0xFFFFFFFF), mask) if p not in ignore]),
+    ]  # fmt: skip
+    if static is not None:
+        cases.append(({"group": both[0], "mask": both[1]}, kept(*both)))
+    for rules, left in cases:
+        found = events(recording, max_ttc=3.0, **rules)
+        assert 0 < len(found) < len(everything)
+        assert of_pairs(found, *pairs) == of_pairs(everything, *left), rules
+
+
+def test_wrong_rules_are_refused():
+    recording = crowd()
+    with pytest.raises(ValueError, match="mask: expected 6 numbers, got 2"):
+        events(recording, mask=[1, 2])
+    with pytest.raises(ValueError, match="ignore: expected two different bodies in each row"):
+        events(recording, ignore=[[1, 1]])
+
+
+def test_post_encroachment_times_do_not_depend_on_batches(monkeypatch):
+    recording = crowd()
+    found = events(recording, max_distance=8.0)
+    assert np.isfinite(found.pet[~found.met]).sum() > 3
+    monkeypatch.setattr(encroachment, "_MOST_PLACES", 1500)
+    again = events(recording, max_distance=8.0)
+    assert found.pet.tobytes() == again.pet.tobytes()
 
 
 def test_nothing_is_no_trouble():

@@ -76,7 +76,7 @@ def test_numpy_orders_as_sorting_does(places):
 
 def test_the_tree_of_a_mesh_has_it():
     for mesh in [*meshes(), gc.shapes.icosphere(5)]:
-        tree = prepared._tree_of(mesh)
+        tree = prepared.tree_of(mesh)
         corners = [mesh.vertices[mesh.face(f)] - mesh.center for f in range(mesh.n_faces)]
         boxes = np.array([[*x.min(axis=0), *x.max(axis=0)] for x in corners])
         assert np.array_equal(tree.boxes, boxes[tree.order])
@@ -89,7 +89,7 @@ def test_nodes_are_compact():
     one side to the other meets everything on its way."""
     mesh = gc.shapes.icosphere(5)
     nodes, row = prepared.nodes_of(mesh, np.float64), 0
-    for n in prepared._tree_of(mesh).counts[:12]:
+    for n in prepared.tree_of(mesh).counts[:12]:
         long = np.linalg.norm(nodes[row : row + n, 3:6] - nodes[row : row + n, :3], axis=1)
         assert long.max() < 3.0 * np.median(long)
         row += n

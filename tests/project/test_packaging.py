@@ -23,6 +23,9 @@ EXTRAS = (
     "pyarrow",
     "pandas",
     "yourdfpy",
+    "commonroad",
+    "omega_prime",
+    "shapely",
 )
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gpu_collide.geometry.arrays.surface import Surface
     from gpu_collide.geometry.preparation.face_tree import FaceTree
 
-__all__ = ["node_table"]
+__all__ = ["halved", "node_table", "slabs", "unit_or_zero"]
 
 _NODE = int(sources.constants()["GC_NODE_STRIDE"])
 _ROUNDED = float(sources.constants()["GC_CONE_ROUNDED"])
@@ -65,8 +65,8 @@ def node_table(
     boxes += columns(tree.boxes[:, 3:])
     for level, count in enumerate(tree.counts):
         if level:
-            boxes = [_halve(np.minimum if k < 3 else np.maximum, x) for k, x in enumerate(boxes)]
-            normals = [_halve(np.add, x) for x in normals]
+            boxes = [halved(np.minimum if k < 3 else np.maximum, x) for k, x in enumerate(boxes)]
+            normals = [halved(np.add, x) for x in normals]
         if level == PATCH_LEVEL:  # from here on, each vertex once a patch
             near, first = [x[points] for x in centred], begins
         elif level:
@@ -78,8 +78,8 @@ def node_table(
             part = [x[some] for x in boxes]
             rows = out[at + j : at + min(j + step, count)]
             rows[:, :6] = np.stack(part, axis=1)
-            normal = _unit([x[some] for x in normals])
-            rows[:, 6:12] = _slabs([x[held] for x in near], first[some] - ends[j], normal, part)
+            normal = unit_or_zero([x[some] for x in normals])
+            rows[:, 6:12] = slabs([x[held] for x in near], first[some] - ends[j], normal, part)
             leaves = slice(j << level, min(some.stop << level, cones.shape[1]))
             for k in range(2):
                 rows[:, 12 + k] = _cones([x[leaves] for x in planes], cones[k, leaves], level, normal)
@@ -89,14 +89,14 @@ def node_table(
     return out
 
 
-def _halve(best: np.ufunc, x: Array) -> Array:
+def halved(best: np.ufunc, x: Array) -> Array:
     """Of each two neighbours the better one, or their sum; the last may be alone."""
     out = x[::2].copy()
     best(out[: len(x) // 2], x[1::2], out=out[: len(x) // 2])
     return out
 
 
-def _slabs(points: Any, first: Any, normal: Any, boxes: Any) -> Array:
+def slabs(points: Any, first: Any, normal: Any, boxes: Any) -> Array:
     """Slab and radius (n, 6) of some nodes: unit normal, range along it, greatest distance from the middle of
     the box. `first` is where each node's points begin."""
     node = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(points[0]))))
@@ -107,7 +107,7 @@ def _slabs(points: Any, first: Any, normal: Any, boxes: Any) -> Array:
     return np.stack([*normal, low + 0.0, high + 0.0, np.sqrt(radius)], axis=1)  # no zero has a sign
 
 
-def _unit(normal: Any) -> Any:
+def unit_or_zero(normal: Any) -> Any:
     """Unit vectors, or 0 where the sum of the faces' normals is nearly nothing."""
     long = length(normal)
     with np.errstate(invalid="ignore", divide="ignore"):

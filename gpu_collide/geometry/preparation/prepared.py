@@ -46,9 +46,16 @@ __all__ = [
     "screen_of",
     "solids_of",
     "collidable_features_of",
+    "keep_alike",
+    "tree_of",
 ]
 
 _SOURCES = tuple(PATCH_COLUMNS.index(f"source_{what}") for what in ("vertices", "edges", "faces"))
+
+
+#: What two meshes have in common whose loops and order of leaves are the same, and which side of each edge is
+#: inside.
+_OF_LOOPS = frozenset(["is convex", "is solid", "parts", "parts near", "patches"])
 
 
 class _Store:
@@ -56,6 +63,7 @@ class _Store:
 
     def __init__(self) -> None:
         self.made: dict[str, Any] = {}
+        self.alike: Surface | None = None  # a mesh of the same loops, that has what follows from them
         self.lock = threading.RLock()
 
 
@@ -79,11 +87,20 @@ class _Stores:
         if store is None:
             with self._lock:
                 store = self._of.setdefault(mesh, _Store())
+        if store.alike is not None and name in _OF_LOOPS:
+            return self.get(store.alike, name, make)
         if name not in store.made:
             with store.lock:
                 if name not in store.made:
                     store.made[name] = make()
         return store.made[name]
+
+    def keep(self, mesh: Surface, alike: Surface, made: dict[str, Any]) -> None:
+        """Take what is made of a new mesh that nobody else has yet."""
+        store = _Store()
+        store.made, store.alike = made, alike
+        with self._lock:
+            self._of[mesh] = store
 
 
 _stores = _Stores()
@@ -92,6 +109,12 @@ _stores = _Stores()
 def kept_with(mesh: Surface, name: str, make: Callable[[], Any]) -> Any:
     """What others make of a mesh alone, by a name of theirs: made by ``make()`` once, gone with the mesh."""
     return _stores.get(mesh, name, make)
+
+
+def keep_alike(mesh: Surface, alike: Surface, made: dict[str, Any]) -> None:
+    """Keep what is made of a new mesh, by the names here, and share with the mesh `alike` what follows from
+    loops and order of leaves, which are the same."""
+    _stores.keep(mesh, alike, made)
 
 
 def measures_of(mesh: Surface) -> NDArray[np.float64]:
@@ -146,13 +169,15 @@ def patches_of(mesh: Surface) -> Patches:
     """`gpu_collide.geometry.preparation.patches.Patches` of a mesh, in the order of its tree."""
 
     def make() -> Patches:
-        order, kernels = _tree_of(mesh).order, kernels_for(mesh)
+        order, kernels = tree_of(mesh).order, kernels_for(mesh)
         return cut(mesh, order) if kernels is None else kernels.cut(mesh, order)
 
     return _stores.get(mesh, "patches", make)
 
 
-def _tree_of(mesh: Surface) -> FaceTree:
+def tree_of(mesh: Surface) -> FaceTree:
+    """`FaceTree` of a mesh."""
+
     def make() -> FaceTree:
         kernels = kernels_for(mesh)
         return face_tree(mesh, None if kernels is None else kernels.leaf_order)
@@ -162,13 +187,13 @@ def _tree_of(mesh: Surface) -> FaceTree:
 
 def collidable_features_of(mesh: Surface) -> CollidableFeatures:
     """`CollidableFeatures` of a mesh, in the order of its tree."""
-    return _stores.get(mesh, "collidable_features", lambda: make_collidable_features(mesh, _tree_of(mesh)))
+    return _stores.get(mesh, "collidable_features", lambda: make_collidable_features(mesh, tree_of(mesh)))
 
 
 def cast_features_of(mesh: Surface) -> CastFeatures:
     """`CastFeatures` of a mesh, in the order of its tree; lengths over its power of two."""
     return _stores.get(
-        mesh, "cast_features", lambda: make_cast_features(mesh, _tree_of(mesh), float(measures_of(mesh)[4]))
+        mesh, "cast_features", lambda: make_cast_features(mesh, tree_of(mesh), float(measures_of(mesh)[4]))
     )
 
 
@@ -179,7 +204,7 @@ def nodes_of(mesh: Surface, dtype: DTypeLike, stepped: Callable[[], None] | None
     def make() -> Array:
         patches = patches_of(mesh)
         points, begins = patches.tables["source_vertices"], patches.begins[:, _SOURCES[0]]
-        tree, kernels = _tree_of(mesh), kernels_for(mesh, dtype)
+        tree, kernels = tree_of(mesh), kernels_for(mesh, dtype)
         if kernels is not None:
             return kernels.node_table(mesh, tree, points, begins, stepped)
         return node_table(mesh, tree, points, begins, dtype, stepped)
@@ -231,7 +256,7 @@ def prepare(mesh: Surface, near: bool | None, precision: str, progress: Any = No
         near = len(mesh.face_planes) > sources.constants(precision)["GC_AUTO_NEAR_FACES"]
     steps = [measures_of, edge_lengths_of, solids_of, lambda m: screen_of(m, raster)]
     if near:
-        steps += [_tree_of, patches_of, lambda m: screen_of(m, raster, patches=True)]
+        steps += [tree_of, patches_of, lambda m: screen_of(m, raster, patches=True)]
     done, total = 0, len(steps) + ((len(mesh.face_planes) - 1).bit_length() + 1 if near else 0)
 
     def stepped() -> None:

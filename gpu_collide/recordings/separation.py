@@ -1,0 +1,105 @@
+"""Steps of two bodies that stay apart, whatever their clocks say: a filter of few operations before
+`collide`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from gpu_collide.geometry.preparation import prepared
+
+if TYPE_CHECKING:
+    from gpu_collide._types import Array
+    from gpu_collide.recordings.tracks import Tracks
+
+__all__ = ["Separations"]
+
+#: A point that turns by an angle of at most pi while its ends are a chord apart is off the even way between
+#: these by at most ``pi / 16`` angles times chords: its radius is at most ``pi / 2`` chords over the angle,
+#: and a way whose acceleration is at most a is off its chord by a / 8.
+_BEND = np.pi / 16.0
+_ROUNDED = 1e-6  # of sizes and ways: what counts as touching, and rounding, are below a thousandth of it
+
+
+class _Swept(NamedTuple):
+    """Boxes around bodies in a step: places (c, 3) of their middles at both ends, their axes (c, 3, 3) in
+    columns, half their sides (c, 3), and how far a point is off the even way between its ends (c,)."""
+
+    start: Array
+    end: Array
+    axes_start: Array
+    axes_end: Array
+    half: Array
+    bend: Array
+
+
+class Separations:
+    """Directions that may lie between the bodies of some pairs, each in a step of its own.
+
+    Four are tried: the first two axes of the boxes around both bodies, which are level for vehicles. Along
+    each, places are linear in time but for a bend that is bounded; so the least and greatest distance over
+    times, and over shifts of one clock against the other, are at the ends of both.
+
+    Parameters
+    ----------
+    tracks : Tracks
+    a, i, b, j : (c,) int ndarray
+        Body A in step i, and B in step j; poses of both are known.
+    """
+
+    def __init__(self, tracks: Tracks, a: Array, i: Array, b: Array, j: Array) -> None:
+        times = tracks.times
+        self._late = times[i] - times[j]
+        self._lasts = times[i + 1] - times[i], times[j + 1] - times[j]
+        one, other = _swept(tracks, a, i), _swept(tracks, b, j)
+        along = np.concatenate([one.axes_start[:, :, :2], other.axes_start[:, :, :2]], axis=2)  # in columns
+        along = np.ascontiguousarray(along.transpose(0, 2, 1))
+        self._between = _dots(along, other.start - one.start)
+        self._speeds = [
+            _dots(along, of.end - of.start) / lasts[:, None]
+            for of, lasts in zip((one, other), self._lasts, strict=True)
+        ]
+        reach = [
+            np.maximum(*(_dots(np.abs(along @ axes), of.half) for axes in (of.axes_start, of.axes_end)))
+            + of.bend[:, None]
+            for of in (one, other)
+        ]
+        self._reach = (1.0 + _ROUNDED) * (reach[0] + reach[1]) + _ROUNDED * np.abs(self._between)
+
+    def apart(self, which: Array, low: Array, high: Array) -> Array:
+        """(k,) bool: whether A at t and B at t + d are apart at all t of both steps of `which`, for each d
+        from `low` to `high` seconds. True is proved; False says nothing."""
+        low, high = low + self._late[which], high + self._late[which]
+        first = np.maximum(-high, 0.0)[:, None]
+        last = np.minimum(self._lasts[0][which], self._lasts[1][which] - low)[:, None]
+        between, reach = self._between[which], self._reach[which]
+        speed = self._speeds[1][which]
+        shifts = speed * low[:, None], speed * high[:, None]
+        speed = speed - self._speeds[0][which]
+        ways = speed * first, speed * last
+        above = between + np.minimum(*shifts) + np.minimum(*ways) > reach
+        below = between + np.maximum(*shifts) + np.maximum(*ways) < -reach
+        apart: Array = (above | below).any(axis=1)
+        return apart
+
+
+def _dots(rows: Array, vectors: Array) -> Array:
+    """Products (c, m) of matrices (c, m, 3) and vectors (c, 3)."""
+    return (rows @ vectors[:, :, None])[:, :, 0]
+
+
+def _swept(tracks: Tracks, body: Array, step: Array) -> _Swept:
+    """Of bodies in steps; what many pairs have in common is made once."""
+    count = len(tracks.shape)
+    key, of = np.unique(step * count + body, return_inverse=True)
+    step, body = np.divmod(key, count)
+    boxes = np.array([prepared.measures_of(mesh) for mesh in tracks.meshes])[tracks.shape[body]]
+    middle, half = boxes[:, :3], boxes[:, 5:8]
+    start, end = tracks.at(body, step), tracks.at(body, step + 1)
+    cosine = np.abs((start.unit_wxyz * end.unit_wxyz).sum(axis=-1))
+    angle = 2.0 * np.arccos(np.minimum(cosine, 1.0))
+    places = start.apply(middle), end.apply(middle)
+    chord = np.linalg.norm(places[1] - places[0], axis=1) + angle * np.linalg.norm(half, axis=1)
+    axes = start.to_matrix()[:, :3, :3], end.to_matrix()[:, :3, :3]
+    return _Swept(*(x[of.reshape(-1)] for x in (*places, *axes, half, _BEND * angle * chord)))
