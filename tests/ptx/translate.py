@@ -19,7 +19,7 @@ from tests.ptx.parse import Array, Brace, Function, Instruction, Label, Module, 
 
 __all__ = ["LEVEL", "argument_sizes", "needed", "stack_bytes", "translate"]
 
-#: How much the compiler optimises the functions of a module. At "0" building takes less and launches more: what
+#: How much the compiler optimises the functions of a module. At "0" they are built sooner and run longer: what
 #: runs for hours sets "1". Looking accesses up is always optimised, and the bits are the same.
 LEVEL = "GPU_COLLIDE_PTX_LEVEL"
 RUNTIME = ("shadow.h", "runtime.h", "arithmetic.h")  # before the functions of a module, in this order
