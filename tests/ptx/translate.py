@@ -19,8 +19,8 @@ from tests.ptx.parse import Array, Brace, Function, Instruction, Label, Module, 
 
 __all__ = ["LEVEL", "argument_sizes", "needed", "stack_bytes", "translate"]
 
-#: How much the compiler optimises the functions of a module. At "0" they are built sooner and run longer: what
-#: runs for hours sets "1". Looking accesses up is always optimised, and the bits are the same.
+#: How much the compiler optimises the functions of a module. At "0" they are built sooner and run longer: a
+#: run of hours sets "1". Looking accesses up is always optimised, and the bits are the same.
 LEVEL = "GPU_COLLIDE_PTX_LEVEL"
 RUNTIME = ("shadow.h", "runtime.h", "arithmetic.h")  # before the functions of a module, in this order
 MOST_SITES = 1 << 15  # SITE in shadow.h
