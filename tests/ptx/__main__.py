@@ -17,9 +17,9 @@ from pathlib import Path
 
 from gpu_collide.backends import declarations, sources
 from gpu_collide.backends.cache import cache_dir
-from tests.ptx.build import LEVEL
 from tests.ptx.device import ALLOWED, KINDS
 from tests.ptx.parts import BITS, PROBE, Part, files_of_tests, kept, play
+from tests.ptx.translate import LEVEL
 
 SIZES = (64, 32, 256)
 HEAD = """\
