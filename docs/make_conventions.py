@@ -26,6 +26,7 @@ REFERENCE = {
     "GC_PLACE_DOUBT": "reference/narrow_phase/s07_solve.py PLACE_DOUBT",
     "GC_TOL_TOUCH": "reference/narrow_phase/s07_solve.py TOUCH",
     "GC_TOL_PARALLEL": "reference/narrow_phase/_intervals.py PARALLEL",
+    "GC_NEARLY_PARALLEL": "reference/narrow_phase/s08_contacts.py NEARLY_PARALLEL",
     "GC_TOL_TIE": "reference/narrow_phase/_properness.py TIE",
     "GC_PROPERNESS_STEPS": "reference/narrow_phase/s07_solve.py PROPERNESS_STEPS",
     "GC_TOL_FACING": "reference/narrow_phase/_properness.py FACING",

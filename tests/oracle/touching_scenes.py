@@ -49,6 +49,9 @@ NAMED = {
     "leaves_two_borders_at_the_start": (
         ((2, 2, 4), (2, 2, 2)), (2, 0, 3),
         ((-1, 2, 0), (0, 1, 0)), ((0, 0, -1), (0, 0, 1)), ((0, 0, 0), (-1, 1, 1)), False),
+    "passes_a_border_as_it_touches_another": (
+        ((2, 2, 2), (2, 2, 4)), (2, -2, -1),
+        ((0, 0, 0), (0, 0, 0)), ((0, 0, 0), (-2, 0, 0)), ((-1, -1, 1), (0, -1, 0)), True),
 }  # fmt: skip
 FAMILIES = ("slide", "flat", "whole", "edge", "roll", "vertex")
 

@@ -174,7 +174,10 @@ def _touched(margins, slack, begin, end):
         return None
     beyond = margins(ends, 0.0).min(axis=0) <= -0.5 * slack
     if beyond.all():
-        return 0.5 * (begin + end)
+        # One that is touched is left alike on both sides; where another is crossed meanwhile that says when.
+        moments = np.array([0.5 * (begin + end), *(_without_slack(margins, slack, x) for x in ends)])
+        least = margins(moments, 0.0).min(axis=0)
+        return float(moments[0 if least[0] >= least.max() - 1e-3 * slack else np.argmax(least)])
     if np.all(beyond | (np.abs(ends) == 0.5)) and beyond.any():
         return float(ends[~beyond][0])
     return None

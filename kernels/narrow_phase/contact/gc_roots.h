@@ -369,7 +369,10 @@ GC_LARGE gc_real gc_many_fold(const gc_root_search *w, const gc_curve *c, gc_rea
 }
 #endif
 
-/* next root in *root, or 0 when there is none left */
+#define GC_ROOT_CROSSES 1
+#define GC_ROOT_TOUCHES 2 /* or cannot be told from what does */
+
+/* the next root in *root and what it is, or 0 when there is none left */
 GC_LARGE int gc_root_search_next(gc_root_search *w, const gc_curve *c, gc_real *root)
 {
     gc_next_piece p;
@@ -387,7 +390,7 @@ GC_LARGE int gc_root_search_next(gc_root_search *w, const gc_curve *c, gc_real *
             *root = gc_bracketed(c, p.a, p.b, p.fa, w->settled, &w->capped);
             if (lone || gc_join_double(w, c, root)) {
                 w->last_touch = *root;
-                return 1;
+                return lone ? GC_ROOT_CROSSES : GC_ROOT_TOUCHES;
             }
         } else {
             gc_real x = gc_extremum(c, p.m, GC_R(2.0) * h);
@@ -406,7 +409,7 @@ GC_LARGE int gc_root_search_next(gc_root_search *w, const gc_curve *c, gc_real *
             if (near <= w->touch && x - w->last_touch > apart) {
                 w->last_touch = x;
                 *root = x;
-                return 1;
+                return GC_ROOT_TOUCHES;
             }
         }
     }

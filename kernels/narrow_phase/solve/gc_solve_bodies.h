@@ -190,10 +190,12 @@ GC_LARGE int gc_solve_bodies(
     /* where a root lies does not hang on what is passed over */
     w.from = first - slack;
     w.until = last + slack;
-    while (gc_root_search_next(&w, &c, &root)) {
+    while ((todo = gc_root_search_next(&w, &c, &root)) != 0) {
         gc_real s = gc_clamp_time(root);
         gc_bodies_at(&p->bodies, s, &now);
-        if (kind == GC_EE && !gc_edges_touch(&c.own, &now, GC_TOL_TOUCH * p->bodies.size, w.rounding)) continue;
+        if (kind == GC_EE && todo == GC_ROOT_TOUCHES
+            && !gc_edges_touch(&c.own, &now, GC_TOL_TOUCH * p->bodies.size, w.rounding))
+            continue;
         if (gc_may_be_inside(t, p, &c.own, kind, fa, fb, &now, GC_R(0.0))) gc_hit_test(t, p, o, pair, kind, fa, fb, s, s, 0);
     }
     return !w.capped;
