@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["find_gaps"]
 
-#: Gaps are proved to this share of the smallest link.
+#: Gaps are proved to this share of the largest link.
 SHARE = 1e-2
 
 
@@ -51,7 +51,7 @@ def find_gaps(problem: Problem, motion: Array, found: Answers, limit: float) -> 
     zeros, ones = np.zeros(len(motion)), np.ones(len(motion))
     ends = problem.poses(motion, zeros), problem.poses(motion, ones)
     pieces, known = Pieces(np.arange(len(motion)), zeros, ones, *ends), np.zeros(len(motion), bool)
-    least, rows, share = Least(len(motion), limit), NO_ROWS, SHARE * float(problem.radius.min())
+    least, rows, share = Least(len(motion), limit), NO_ROWS, SHARE * float(problem.radius.max())
     while len(pieces.motion):
         asked = pieces._replace(motion=motion[pieces.motion])
         off = problem.bound(asked)
@@ -81,7 +81,7 @@ def _bounds(
     problem: Problem, pieces: Pieces, rows: Rows, both: Array, least: Least, share: float
 ) -> tuple[Array, Array]:
     """Bounds below the distances of pairs on their pieces, and when they are nearest; `least` is kept up.
-    First of that pair of each motion that seems the nearest, so that most others are only found too far."""
+    First of that pair of each motion that seems the nearest; of the others only whether they come nearer."""
     bound, time = np.full(len(rows.piece), -np.inf), np.full(len(rows.piece), np.inf)
     if not len(rows.piece):
         return bound, time
@@ -95,9 +95,14 @@ def _bounds(
     order = np.lexsort((seems, of))
     first = np.zeros(len(of), bool)
     first[order[np.flatnonzero(np.diff(of[order], prepend=-1))]] = True
+    exact = first | (both <= 0.5 * share) | (pieces.end - pieces.begin <= problem.shortest)[rows.piece]
     for some in (np.flatnonzero(first), np.flatnonzero(~first)):
-        most = (least.upper[of[some]] + both[some]) * (1 + ROUNDING) + 2 * tolerance * radius.max()
-        fields, _ = problem.engine.clearance(bodies, pairs[some], Asked(tolerance, most, None))
+        upper = least.upper[of[some]] + both[some]
+        most = upper * (1 + ROUNDING) + 2 * tolerance * radius.max()
+        # what comes nearer than this is looked at again, whatever its distance
+        enough = np.where(exact[some] | (upper <= share), -1.0, upper - share)
+        asked = Asked(tolerance, most, None, enough=enough)
+        fields, _ = problem.engine.clearance(bodies, pairs[some], asked)
         told = np.isfinite(both[some])
         bound[some[told]] = fields["lower_bound"][told] - both[some[told]]
         begin, end = (part[rows.piece[some]] for part in (pieces.begin, pieces.end))
