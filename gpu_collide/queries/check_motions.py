@@ -108,7 +108,7 @@ def check_motions(
         Tell `MotionChecks.point`, where bodies collide; it takes a query of depth for each motion that does.
     clearance : float, optional
         Tell how near free motions come to something, as far as that is nearer than this, which may be inf:
-        `MotionChecks.gap` and a bound that is proved, to a hundredth of the smallest link's radius. Default:
+        `MotionChecks.gap` and a bound that is proved, to a hundredth of the largest link's radius. Default:
         do not, which takes less.
     backend, max_bytes
         As in `clearance`.

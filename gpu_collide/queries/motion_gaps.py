@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["find_gaps"]
 
-#: Gaps are proved to this share of the smallest link.
+#: Gaps are proved to this share of the largest link.
 SHARE = 1e-2
 
 
@@ -27,7 +27,7 @@ class Least:
     def __init__(self, n: int, limit: float) -> None:
         self.upper, self.lower = np.full(n, limit), np.full(n, limit)
         self.time = np.full(n, np.inf)
-        self.row = Rows(*(np.full(n, -1) for _ in range(3)), np.zeros(n, bool))
+        self.row = Rows(np.full(n, -1), np.full(n, -1), np.full(n, -1), np.zeros(n, bool))
 
     def reach(self, motion: Array, upper: Array, time: Array, rows: Rows) -> None:
         """These pairs come at least so near, at these times."""
@@ -46,10 +46,12 @@ def find_gaps(problem: Problem, motion: Array, found: Answers, limit: float) -> 
     On a piece a pair is as near as on its screws, but for the deviation. Pieces of pairs that may come nearer
     than what is known to be reached, by more than the tolerance, are divided where they are nearest.
     """
+    if not len(motion):
+        return
     zeros, ones = np.zeros(len(motion)), np.ones(len(motion))
     ends = problem.poses(motion, zeros), problem.poses(motion, ones)
     pieces, known = Pieces(np.arange(len(motion)), zeros, ones, *ends), np.zeros(len(motion), bool)
-    least, rows, share = Least(len(motion), limit), NO_ROWS, SHARE * float(problem.radius.min())
+    least, rows, share = Least(len(motion), limit), NO_ROWS, SHARE * float(problem.radius.max())
     while len(pieces.motion):
         asked = pieces._replace(motion=motion[pieces.motion])
         off = problem.bound(asked)
@@ -66,6 +68,8 @@ def find_gaps(problem: Problem, motion: Array, found: Answers, limit: float) -> 
         rows, time = rows.take(open_), time[open_]
         divided = coarse.copy()
         divided[rows.piece] = True
+        if not divided.any():
+            break
         cuts = where_to_cut(pieces, rows, time, problem.shortest)[divided]
         rows, known = halved(of_pieces(rows, divided)), np.repeat(~coarse[divided], 2)
         asked = problem.divided(asked.take(divided), cuts)
@@ -77,23 +81,28 @@ def _bounds(
     problem: Problem, pieces: Pieces, rows: Rows, both: Array, least: Least, share: float
 ) -> tuple[Array, Array]:
     """Bounds below the distances of pairs on their pieces, and when they are nearest; `least` is kept up.
-    First of that pair of each motion that seems the nearest, so that most others are only found too far."""
+    First of that pair of each motion that seems the nearest; of the others only whether they come nearer."""
     bound, time = np.full(len(rows.piece), -np.inf), np.full(len(rows.piece), np.inf)
     if not len(rows.piece):
         return bound, time
     bodies, pairs = problem.at(pieces.first, pieces.last, rows)
     radius = np.array([mesh.radius for mesh in bodies.meshes])
     tolerance = min(max(share / (8 * radius.max()), FINEST), TOLERANCE) if radius.max() > 0 else FINEST
-    a, b, of = *pairs.T, pieces.motion[rows.piece]
+    a, b, of = pairs[:, 0], pairs[:, 1], pieces.motion[rows.piece]
     at = bodies.start.position, bodies.end.position
     apart = [((position[a] - position[b]) ** 2).sum(axis=1) for position in at]
     seems = np.sqrt(np.minimum(*apart)) - radius[bodies.shape[a]] - radius[bodies.shape[b]]
     order = np.lexsort((seems, of))
     first = np.zeros(len(of), bool)
     first[order[np.flatnonzero(np.diff(of[order], prepend=-1))]] = True
+    exact = first | (both <= 0.5 * share) | (pieces.end - pieces.begin <= problem.shortest)[rows.piece]
     for some in (np.flatnonzero(first), np.flatnonzero(~first)):
-        most = (least.upper[of[some]] + both[some]) * (1 + ROUNDING) + 2 * tolerance * radius.max()
-        fields, _ = problem.engine.clearance(bodies, pairs[some], Asked(tolerance, most, None))
+        upper = least.upper[of[some]] + both[some]
+        most = upper * (1 + ROUNDING) + 2 * tolerance * radius.max()
+        # what comes nearer than this is looked at again, whatever its distance
+        enough = np.where(exact[some] | (upper <= share), -1.0, upper - share)
+        asked = Asked(tolerance, most, None, enough=enough)
+        fields, _ = problem.engine.clearance(bodies, pairs[some], asked)
         told = np.isfinite(both[some])
         bound[some[told]] = fields["lower_bound"][told] - both[some[told]]
         begin, end = (part[rows.piece[some]] for part in (pieces.begin, pieces.end))
@@ -106,12 +115,10 @@ def _bounds(
 
 def _tell(problem: Problem, motion: Array, found: Answers, least: Least) -> None:
     """The distances at the poses at which they are least."""
-    some = np.flatnonzero(np.isfinite(least.time))
-    rows = least.row.take(some)._replace(piece=np.arange(len(some)))
-    there = problem.poses(motion[some], least.time[some])
-    distance = least.upper.copy()
-    distance[np.isinf(least.time)] = np.inf
+    some, distance = np.flatnonzero(np.isfinite(least.time)), np.full(len(motion), np.inf)
     if len(some):
+        rows = least.row.take(some)._replace(piece=np.arange(len(some)))
+        there = problem.poses(motion[some], least.time[some])
         fields, _ = problem.engine.clearance(
             *problem.at(there, there, rows), Asked(FINEST, np.inf, np.zeros(1))
         )

@@ -155,7 +155,9 @@ class Problem:
     def near(self, pieces: Pieces, off: Array, reach: float) -> Rows:
         """Pairs that may come within the deviations `off`, (k, links), and a length, perhaps inf."""
         (k, n), among = off.shape, len(self.link_pairs) > 0
-        reach = (reach + (1 + among) * off.max(initial=0.0)) * (1 + ROUNDING) + self.share
+        if not k:
+            return NO_ROWS
+        reach = (reach + (1 + among) * off.max()) * (1 + ROUNDING) + self.share
         bodies = self._bodies(pieces.first, pieces.last)
         if self.obstacles is not None:
             bodies = Bodies.concatenate([bodies, self.obstacles])

@@ -92,6 +92,8 @@ def refine(problem: Problem, pieces: Pieces, found: Answers, first: bool) -> Non
         at = rows.take(ends[rows.piece])
         left.append((pieces.motion[at.piece], pieces.begin[at.piece], at))
         divided = open_ & ~ends
+        if not divided.any():
+            break
         cuts = where_to_cut(pieces, rows, time, problem.shortest)[divided]
         rows, known = halved(of_pieces(rows, divided)), np.repeat(~coarse[divided], 2)
         pieces = problem.divided(pieces.take(divided), cuts)

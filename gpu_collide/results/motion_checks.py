@@ -63,7 +63,7 @@ class MotionChecks(Result):
         How many pieces of the motion were looked at.
     gap, gap_bound : (n,) float64
         With ``clearance``, of MISS: a distance that is reached, and one below which nothing ever comes, which
-        is less than it by a hundredth of the smallest link's radius at most, unless `pieces` would be too
+        is less than it by a hundredth of the largest link's radius at most, unless `pieces` would be too
         short. inf: nothing comes nearer than `gap_bound`, or it was not asked for.
     gap_time : (n,) float64
         When the gap is reached; inf: none is told.
