@@ -132,6 +132,20 @@ def test_examples_say_what_they_take(name, monkeypatch, capsys):
     assert left.value.code == 2 and f"{name}: error: " in capsys.readouterr().err
 
 
+def test_the_gap_of_a_pass_is_below_zero_while_the_cars_are_in_each_other(tmp_path):
+    """And never below the least gap of those that stay apart."""
+    names = runpy.run_path(str(EXAMPLES / "gap.py"))
+    bodies = names["passes"]()
+    near, met, times, gap = names["measured"](bodies)
+    assert (gap >= near.lower_bound[:, None])[:2].all()
+    assert np.isnan(met.exit[:2]).all() and near.distance[:2] == pytest.approx(gap[:2].min(axis=1), abs=0.01)
+    inside = (met.toi[2] < times) & (times < met.exit[2])
+    assert inside.sum() > 50 and (gap[2][inside] < 0).all() and (gap[2][~inside] > 0).all()
+    pytest.importorskip("matplotlib", reason="the picture needs matplotlib")
+    names["main"](tmp_path / "gap.png")
+    assert (tmp_path / "gap.png").stat().st_size > 10_000
+
+
 @pytest.fixture(scope="module")
 def solver():
     return runpy.run_path(str(EXAMPLES / "stack.py"))
