@@ -46,7 +46,7 @@ class World:
         self.kept = np.nan
         self.turn = gc.Poses.from_quat_wxyz(self.position, self.quat).to_matrix()[:, :3, :3]
 
-    def step(self, dt=1 / 60, substeps=4):
+    def step(self, dt=1 / 60, substeps=8):
         """One step: contacts once, then substeps."""
         poses = gc.Poses.from_quat_wxyz(self.position, self.quat)
         self.scene.update(poses, poses)
@@ -284,7 +284,7 @@ def main(arguments):
             want = 0.5 * GRAVITY * (np.sin(SLOPE) - 0.2 * np.cos(SLOPE)) * (asked.steps / 60) ** 2
             print(f"the one that slides came {way:.3f} m down, without steps it would be {want:.3f} m")
     if asked.picture:
-        draw(told, asked.picture, f"{asked.scene}, {asked.steps} steps of 1/60 s with 4 substeps")
+        draw(told, asked.picture, f"{asked.scene}, {asked.steps} steps of 1/60 s with 8 substeps")
 
 
 if __name__ == "__main__":
