@@ -6,6 +6,7 @@ The words and defaults of the public functions stand here, and nowhere else.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from enum import Enum
 from functools import cached_property
 from types import NoneType
 from typing import TYPE_CHECKING, TypedDict, get_args
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from gpu_collide._types import ArrayLike
 
 __all__ = [
-    "AUTO_FILTERS", "BACKENDS", "BROAD_PHASES", "CANDIDATES", "CONTACTS", "DEFAULT_BYTES", "FEATURES",
-    "FILTERS", "HITS", "MOTIONS", "OLD_TUNING", "Options", "PRECISIONS", "QueryOptions", "REFINE",
+    "AUTO_FILTERS", "BACKENDS", "BROAD_PHASES", "CANDIDATES", "CONTACTS", "DEFAULT_BYTES", "Distances",
+    "FEATURES", "FILTERS", "HITS", "MOTIONS", "OLD_TUNING", "Options", "PRECISIONS", "QueryOptions", "REFINE",
     "RESULTS", "StepOptions", "Tuning",
 ]  # fmt: skip
 
@@ -55,6 +56,13 @@ FILTERS: tuple[FilterName, ...] = get_args(FilterName)
 AUTO_FILTERS: tuple[FilterName, ...] = ("spheres", "boxes")
 #: Working memory where the caller names none.
 DEFAULT_BYTES = 2 << 30
+
+
+class Distances(Enum):
+    """What `Options` say of a target distance that is no number."""
+
+    EACH = "each pair has its own, which comes with the pairs"
+
 
 _DEFAULT_RESOLUTION = {"exact": 2.0, "segments": 12.0, "pixels": 12.0}
 
@@ -137,7 +145,7 @@ class Options(Tuning):
     filters: tuple[FilterName, ...] = AUTO_FILTERS
     report: bool = False
     motion: MotionName = "relative"
-    target_distance: float = 0.0
+    target_distance: float | Distances = 0.0
     refine: Refine = "exact"
     resolution: float | None = None
     pixel_size: float | None = None
@@ -156,7 +164,7 @@ class Options(Tuning):
         tuning: Tuning | None = None,
         report: bool = False,
         motion: MotionName = "relative",
-        target_distance: float = 0.0,
+        target_distance: float | Distances = 0.0,
         refine: Refine = "exact",
         resolution: float | None = None,
         pixel_size: float | None = None,
@@ -187,8 +195,9 @@ class Options(Tuning):
         resolution, pixel_size = _check_resolution(refine, resolution, pixel_size)
         max_bytes = check_bytes(max_bytes, DEFAULT_BYTES)
         _check_properness(min_properness)
-        target_distance = check_distance(target_distance, "target_distance")
-        if target_distance > 0.0:
+        if not isinstance(target_distance, Distances):
+            target_distance = check_distance(target_distance, "target_distance")
+        if target_distance != 0.0:
             _check_at_distance(refine, precision, "auto" if tuning is None else tuning.candidates)
         return cls(
             **vars(Tuning() if tuning is None else tuning),
@@ -211,6 +220,11 @@ class Options(Tuning):
     def tuning(self) -> Tuning:
         """That part of them."""
         return Tuning(**{field.name: getattr(self, field.name) for field in fields(Tuning)})
+
+    @property
+    def at_distance(self) -> bool:
+        """May contacts be asked for at a distance?"""
+        return self.target_distance != 0.0
 
     @property
     def first_only(self) -> bool:

@@ -265,7 +265,7 @@ class Plan:
     @property
     def at_distance(self) -> bool:
         """Are contacts at a distance asked for?"""
-        return self.options.target_distance > 0.0
+        return self.options.at_distance
 
     @property
     def least_properness(self) -> float:
@@ -349,7 +349,7 @@ def decide(meshes: Sequence[Any], options: Options, backend: Backend) -> Plan:
     faces, limits, serial = counts[:, 2], LIMITS, backend.group_size == 1
     near = late = near_bits(meshes, options, backend.kind != "cuda")
     first = options.first_only and options.refine == "exact" and options.motion == "relative"
-    first = first and options.target_distance == 0.0 and options.candidates == options.features == "auto"
+    first = first and not options.at_distance and options.candidates == options.features == "auto"
     looking = faces[near & (_NEAR | _WIDE) > 0]
     # Only if all pairs that look at near faces by themselves are such: a small mesh beside a large one has
     # little to look at so, and all of it otherwise.
@@ -363,7 +363,7 @@ def decide(meshes: Sequence[Any], options: Options, backend: Backend) -> Plan:
     return Plan(
         options, limits, counts, radii, near, late, walked, bool(between and hulls), bool(trees),
         backend.serial_groups, getattr(backend, "threads", 1), backend.small_group_size,
-        options.target_distance > 0.0 and all(map(has_no_border, meshes)), True,
+        options.at_distance and all(map(has_no_border, meshes)), True,
     )  # fmt: skip
 
 
