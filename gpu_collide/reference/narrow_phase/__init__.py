@@ -58,8 +58,9 @@ def collide_reference(bodies, pairs, options, progress=None, distances=None):
     p0, q0, ok0 = s01_screw.pose_arrays(bodies.start)
     p1, q1, ok1 = s01_screw.pose_arrays(bodies.end)
     valid = ok0 & ok1
-    if distances is None:
-        distances = np.full(len(pairs), options.target_distance)
+    targets = np.full(len(pairs), options.target_distance) if distances is None else distances
+    rounding = np.array([mesh.rounding for mesh in bodies.meshes])[bodies.shape[pairs]]
+    distances = targets + rounding.sum(axis=1)
     status = np.zeros(len(pairs), dtype=np.uint8)
     toi = np.full(len(pairs), np.inf)
     rows, counts = [], np.zeros(len(pairs), dtype=np.int64)
@@ -79,15 +80,15 @@ def collide_reference(bodies, pairs, options, progress=None, distances=None):
         )
         motion, world = motions_of_pair(screw, bodies, ia, ib, options.motion)
         if not motion.in_range:
-            if distances[i] not in bounds:
+            if targets[i] not in bounds:
                 from gpu_collide.reference.broad_phase.b01_bounds import bounds_of
                 from gpu_collide.reference.broad_phase.b04_pairs import may_meet
 
-                bounds[distances[i]] = bounds_of(bodies, padded=False, margin=distances[i])
+                bounds[targets[i]] = bounds_of(bodies, padded=False, margin=targets[i])
             # whose sweeps are apart is not doubtful, and not found by the broad phase either
             status[i] = (
                 Status.UNRESOLVED
-                if may_meet(bounds[distances[i]], np.array([ia]), np.array([ib]), options.motion)[0]
+                if may_meet(bounds[targets[i]], np.array([ia]), np.array([ib]), options.motion)[0]
                 else Status.MISS
             )
             continue
@@ -104,7 +105,7 @@ def collide_reference(bodies, pairs, options, progress=None, distances=None):
             continue
         left += 1
         met = _resolved(motion, a, b, options, timings, distances[i])
-        fields = s08_contacts.describe(motion, met, world, apart)
+        fields = s08_contacts.describe(motion, met, world, apart, *rounding[i])
         if len(met):
             toi[i] = fields["time"].min()
             status[i] = max(status[i], Status.HIT)

@@ -160,7 +160,7 @@ GC_KERNEL void s01_bodies(
         apart = r.p0;
         r.p0 = gc_scale(r.p0, k.shrink);
         r.p1 = gc_scale(r.p1, k.shrink);
-        near = distance_in[i] * k.shrink;
+        near = (distance_in[i] + (ma[GC_MESH_REAL_rounding] + mb[GC_MESH_REAL_rounding])) * k.shrink;
         if (!(near > GC_TOL_TOUCH * size)) near = GC_R(0.0);
         own = gc_most(gc_sub(gc_load_vec(end_position_in, a), pa));
         if (relative) {
