@@ -30,6 +30,7 @@ from gpu_collide._types import (
 from gpu_collide._validate import check_bool, check_bytes, check_choice, check_distance, check_positive
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from gpu_collide._types import ArrayLike
@@ -198,7 +199,8 @@ class Options(Tuning):
         if not isinstance(target_distance, Distances):
             target_distance = check_distance(target_distance, "target_distance")
         if target_distance != 0.0:
-            _check_at_distance(refine, precision, "auto" if tuning is None else tuning.candidates)
+            candidates = "auto" if tuning is None else tuning.candidates
+            _check_at_distance(refine, precision, candidates, "target_distance above 0", "target_distance=0")
         return cls(
             **vars(Tuning() if tuning is None else tuning),
             report=check_bool(report, "report"),
@@ -220,6 +222,12 @@ class Options(Tuning):
     def tuning(self) -> Tuning:
         """That part of them."""
         return Tuning(**{field.name: getattr(self, field.name) for field in fields(Tuning)})
+
+    def check_meshes(self, meshes: Sequence[Any]) -> None:
+        """Raise ``ValueError`` if contacts of meshes with a rounding radius cannot be asked for so."""
+        if any(mesh.rounding > 0.0 for mesh in meshes):
+            have = "meshes that have a rounding radius", "a mesh without one"
+            _check_at_distance(self.refine, self.precision, self.candidates, *have)
 
     @property
     def at_distance(self) -> bool:
@@ -274,22 +282,22 @@ def _check_motion(motion: str, refine: str, candidates: str) -> None:
         )
 
 
-def _check_at_distance(refine: str, precision: str, candidates: str) -> None:
+def _check_at_distance(refine: str, precision: str, candidates: str, having: str, other: str) -> None:
     """Refuse what takes features for points of one screen, and what has no digits for a gap."""
     if refine != "exact":
         raise ValueError(
-            f"refine: expected 'exact' with target_distance above 0, where features share no pixel, got "
-            f"{refine!r}; target_distance=0 has it"
+            f"refine: expected 'exact' with {having}, where features share no pixel, got {refine!r}; {other} "
+            "has it"
         )
     if candidates == "raster":
         raise ValueError(
-            "candidates: expected 'auto' or 'pairs' with target_distance above 0, where features share no "
-            "rows, got 'raster'; target_distance=0 has it"
+            f"candidates: expected 'auto' or 'pairs' with {having}, where features share no rows, got "
+            f"'raster'; {other} has it"
         )
     if precision == "single":
         raise ValueError(
-            "precision: expected 'mixed' or 'double' with target_distance above 0, whose roots float32 does "
-            "not resolve, got 'single'; target_distance=0 has it"
+            f"precision: expected 'mixed' or 'double' with {having}, whose roots float32 does not resolve, "
+            f"got 'single'; {other} has it"
         )
 
 

@@ -235,6 +235,7 @@ def collide(
             refuse_rules(world=world, group=group, mask=mask, ignore=ignore,
                           still_pairs=rules.still_pairs or None)  # fmt: skip
     check_motion(bodies, options.motion)
+    options.check_meshes(bodies.meshes)
     engines = engines_of(get_backend(options.backend, options.precision))
     engine = engines.take(bodies.meshes, options)
     if pairs is None:

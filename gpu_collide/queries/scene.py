@@ -20,7 +20,7 @@ from gpu_collide._validate import (
 )
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, refuse_rounded
 from gpu_collide.bodies.poses import Poses, as_poses
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.clearance_arguments import checked, measured
@@ -260,6 +260,7 @@ check_start, results, progress
                 resolution=resolution, pixel_size=pixel_size, min_properness=min_properness,
                 contacts=contacts, check_start=check_start, results=results,
             )  # fmt: skip
+            engine.options.check_meshes(bodies.meshes)
             if progress is not None:
                 check_callable(progress, "progress")
             if asked is not None:
@@ -312,6 +313,7 @@ check_start, results, progress
         asked = checked(max_distance, at, regions, tolerance, progress, None if pairs is None else len(pairs))
         with self._lock:
             bodies, kept = self._now(), self._kept
+            refuse_rounded(bodies.meshes, "scene", "clearance")
             everything = pairs is None and asked.max_distance == np.inf
             engine = kept.engines.of(tuning=Tuning(broad_phase="off") if everything else None)
             with kept.work:

@@ -80,8 +80,8 @@ class Surface(Frozen):
         self._own()
 
     def _connect_thin(self) -> None:
-        """The same of one vertex or two, without a face: an edge, which of one vertex has both ends there, and
-        a face without any area, by which queries come to both."""
+        """The same of one vertex or two, without a face: an edge, which of one vertex has both ends there,
+        and a face without any area, by which queries come to both."""
         n, last = len(self.vertices), len(self.vertices) - 1
         self.edges = np.array([[0, last]], np.int32)
         self.face_planes, self.face_start = np.zeros((1, 4)), np.array([0, 3], np.int32)
