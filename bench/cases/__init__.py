@@ -7,7 +7,8 @@ import importlib
 #: In the order of ``python -m bench all``.
 NAMES = (
     "cubes", "cars", "tori", "fcl", "sampled", "filters", "worlds", "rows", "race", "primitives", "moves",
-    "batches", "sweeps", "slides", "dense", "calls", "motions", "casts", "clearance", "arms", "counted",
+    "batches", "sweeps", "slides", "dense", "calls", "motions", "casts", "clearance", "arms",
+    "round", "counted",
 )  # fmt: skip
 
 
