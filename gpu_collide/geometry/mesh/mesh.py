@@ -331,7 +331,7 @@ class Mesh(Surface):
             points = points[:, [(k + 1) % 3, (k + 2) % 3, k]]
         return self._again(points, self.face_vertices, factor * self.rounding)
 
-    def _again(self, vertices: Array, corners: Array, rounding: float) -> Mesh:
+    def _again(self, vertices: Array, corners: Array, rounding: float = 0.0) -> Mesh:
         """A mesh of other vertices or corners, of the same number for each face."""
         if self.thin:
             return Mesh(vertices, [], rounding=rounding)
