@@ -331,6 +331,22 @@ class Mesh(Surface):
             points = points[:, [(k + 1) % 3, (k + 2) % 3, k]]
         return self._again(points, self.face_vertices, factor * self.rounding)
 
+    def rounded(self, radius: float) -> Mesh:
+        """The same mesh with another rounding radius, 0 for none.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A radius that is no length from 0 up, or 0 of a sphere or a capsule.
+
+        Examples
+        --------
+        >>> import gpu_collide as gc
+        >>> gc.shapes.l_block().rounded(0.05).rounding
+        0.05
+        """
+        return self._again(self.vertices, self.face_vertices, check_rounding(radius))
+
     def _again(self, vertices: Array, corners: Array, rounding: float = 0.0) -> Mesh:
         """A mesh of other vertices or corners, of the same number for each face."""
         if self.thin:
