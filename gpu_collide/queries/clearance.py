@@ -219,9 +219,6 @@ def clearance(
     if isinstance(bodies, Recorded):
         _refuse("a Recording", pairs=pairs, at=at, regions=regions or None, still_pairs=still_pairs or None)
         tolerance, limit = check_tolerance(tolerance), lengths_of_pairs(max_distance, "max_distance", None)
-        refuse_rounded(bodies.meshes, "bodies", "clearance")
-        if bodies.static is not None:
-            refuse_rounded(bodies.static.meshes, "bodies", "clearance")
         if limit == np.inf:
             raise ValueError(
                 "max_distance: expected a finite length with a Recording, got inf; pass how near counts"

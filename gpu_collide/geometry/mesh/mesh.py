@@ -169,7 +169,8 @@ class Mesh(Surface):
         points = check_finite(as_float_array(given, "vertices", shape=(None, 3)), "vertices")
         if len(points) == 0:
             raise ValueError("vertices: expected at least three vertices, got none")
-        if rounding > 0.0 and np.shape(faces)[:1] == (0,) and len(points) < 3:
+        loose: Any = faces
+        if rounding > 0.0 and len(points) < 3 and len(loose) == 0:
             self._make_thin(points)
             return
         start, corners = loops.parse_faces(faces, len(points))

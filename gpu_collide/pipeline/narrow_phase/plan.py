@@ -143,7 +143,7 @@ class Plan:
     small_size: int | None
     closed: bool
     gives_up: bool
-    at_distance: bool
+    at_distance: bool = False
 
     # -- kinds of pairs --------------------------------------------------------------------------------------
     @cached_property
