@@ -37,7 +37,8 @@ PAGES = (
         "results.md", "Results",
         "What `gc.collide`, `gc.clearance`, `gc.contacts_at` and `gc.collide_trajectories` return; "
         "[as tables](../tables.md).",
-        ("Contacts", "Clearance", "MotionChecks", "Status", "Kind", "FilterReport", "TrajectoryContacts",
+        ("Contacts", "Clearance", "Manifolds", "PointMatch", "MotionChecks", "Status", "Kind",
+         "FilterReport", "TrajectoryContacts",
          "Encounters", "NearMisses", "TrafficEvents", "EventKind", "Side"),
     ),
     (

@@ -95,7 +95,7 @@ def main():
     pairs = np.stack([np.repeat(np.arange(len(q)), near.shape[1]), near.reshape(-1)], axis=1)
     pairs = np.unique(np.sort(pairs, axis=1), axis=0)
     begun = time.process_time()
-    found = robot.edges(q[pairs[:, 0]], q[pairs[:, 1]], obstacles)
+    found = robot.edges(q[pairs[:, 0]], q[pairs[:, 1]], obstacles, first=False)
     took = 1e6 * (time.process_time() - begun) / len(pairs)
     print(f"{len(pairs)} edges between {len(q)} of {n} knots, {took:.0f} us of processor time each")
     for status, count in zip(*np.unique(found.status, return_counts=True), strict=True):
@@ -104,7 +104,7 @@ def main():
     if len(hit):
         k = hit[0]
         other = robot.link_names[found.other[k]] if found.other_is_link[k] else f"box {found.other[k]}"
-        print(f"edge {k}: {robot.link_names[found.link[k]]} meets {other} by {found.time[k]:.3f} of it")
+        print(f"edge {k}: {robot.link_names[found.link[k]]} meets {other} at {found.time[k]:.3f} of it")
     free = found.status == gc.Status.MISS
     ends = np.unravel_index(np.argmax(apart), apart.shape)
     knots = way(len(q), pairs[free], apart[tuple(pairs[free].T)], *map(int, ends))

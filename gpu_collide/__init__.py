@@ -35,6 +35,7 @@ from gpu_collide.results.contacts import Contacts, Kind, Status
 from gpu_collide.results.encounters import Encounters
 from gpu_collide.results.enums import EventKind, Side
 from gpu_collide.results.events import TrafficEvents
+from gpu_collide.results.manifolds import Manifolds, PointMatch
 from gpu_collide.results.motion_checks import MotionChecks
 from gpu_collide.results.near_misses import NearMisses
 from gpu_collide.results.report import FilterReport
@@ -49,7 +50,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bodies", "BroadPhase", "Clearance", "Contacts", "Encounters", "EventKind", "FilterReport", "Joint",
-    "Kind", "Mesh", "MotionChecks", "NearMisses", "Poses", "Recording", "Robot", "Scene", "Side", "Status",
+    "Kind", "Manifolds", "Mesh", "MotionChecks", "NearMisses", "PointMatch", "Poses", "Recording", "Robot",
+    "Scene", "Side", "Status",
     "TrafficEvents", "TrajectoryContacts", "Tuning", "baselines", "batch", "check_motions", "chord_error",
     "clearance", "collide", "collide_trajectories", "contacts_at", "devices", "events", "find_pairs",
     "load_mesh", "load_recording", "motion_difference", "pluecker", "screw_motion", "shapes", "sweep", "view",

@@ -33,6 +33,7 @@ HELP = "instructions, lanes at work and bytes of each CUDA kernel a pair, counte
 TABLE = ROOT / "bench" / "results" / "counted.csv"
 ARCH, NVRTC = 90, 12  # what is compiled for, and by which major version
 GROUPS = (32, 64)  # work-items of a group; kernels with an item a work-item have their own number
+CHECKED = GROUPS[-1:]  # those that are compared alone, where nothing is written
 SEED = 3
 #: A kernel may cost this much more than the table has, with so little that it does not matter.
 WORSE, SLIGHT = 1.02, {"instructions": 2.0, "local_bytes": 16.0, "sectors": 1.0}
@@ -43,14 +44,16 @@ COLUMNS = (*KEYS, "pairs", "launches", *PER_PAIR, "use", "registers", "stack", "
 
 
 def run(settings: Settings) -> None:
-    """Count, compare with the table, and write it, unless a run with ``--no-save`` is to compare alone.
+    """Count, compare with the table, and write it. A run with ``--no-save`` is to compare alone: of one size
+    of groups, and no registers.
 
     Raises
     ------
     BenchError
         NVRTC is missing; or, with ``--no-save``, a kernel is more than 2 % worse than in the table.
     """
-    rows = table(settings)
+    written = settings.results is not None
+    rows = table(settings, groups=GROUPS if written else CHECKED, sizes=written)
     print(f"\n== {NAME}: NVRTC {nvrtc.version(NVRTC)}, sm_{ARCH}, {settings.precision}; per pair ==")
     _show(rows)
     about, stored = read(TABLE) if TABLE.is_file() else ({}, [])

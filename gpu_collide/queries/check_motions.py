@@ -25,15 +25,16 @@ from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.rules import still_bodies
 from gpu_collide.queries.clearance_arguments import PROGRAMS
 from gpu_collide.queries.engine import engine_on
+from gpu_collide.queries.motion_gaps import find_gaps
 from gpu_collide.queries.motion_pieces import (
-    Answers,
     Pieces,
     Problem,
     bound_by_acceleration,
     bound_by_function,
-    refine,
 )
+from gpu_collide.queries.motion_refinement import Answers, refine
 from gpu_collide.results.motion_checks import MotionChecks
+from gpu_collide.results.result import Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +63,9 @@ def check_motions(
     link_pairs: ArrayLike | None = None,
     margin: float = 0.0,
     max_pieces: int = 256,
+    first: bool = True,
     places: bool = False,
+    clearance: float | None = None,
     backend: BackendName = "auto",
     max_bytes: int | None = None,
 ) -> MotionChecks:
@@ -98,8 +101,15 @@ def check_motions(
     max_pieces : int, optional
         No piece is shorter than one over this (rounded up to a power of two) of the motion. A motion that is
         neither proved free nor found to collide by then is UNRESOLVED.
+    first : bool, optional
+        Find where a motion collides first, up to the shortest pieces. False: it is left once a pose of it
+        collides, at whatever time, which takes less.
     places : bool, optional
         Tell `MotionChecks.point`, where bodies collide; it takes a query of depth for each motion that does.
+    clearance : float, optional
+        Tell how near free motions come to something, as far as that is nearer than this, which may be inf:
+        `MotionChecks.gap` and a bound that is proved, to a hundredth of the smallest link's radius. Default:
+        do not, which takes less.
     backend, max_bytes
         As in `clearance`.
 
@@ -157,17 +167,18 @@ def check_motions(
         bound = bound_by_acceleration(_accelerations(max_acceleration, (n_motions, len(links))), links)
     return prove(
         links, poses_at, n_motions, bound, obstacles, link_pairs, margin=margin, max_pieces=max_pieces,
-        places=places, backend=backend, max_bytes=max_bytes,
+        first=first, places=places, clearance=clearance, backend=backend, max_bytes=max_bytes,
     )  # fmt: skip
 
 
 def prove(
     links: Bodies, poses_at: PosesAt, n_motions: int, bound: Bound, obstacles: Any, link_pairs: Any, *,
-    margin: Any, max_pieces: Any, places: Any, backend: Any, max_bytes: Any,
+    margin: Any, max_pieces: Any, first: Any, places: Any, clearance: Any,
+    backend: Any, max_bytes: Any,
 ) -> MotionChecks:  # fmt: skip
     """`check_motions` with a bound of pieces; of `links` only the shapes count."""
     options = Options.checked(motion="body", backend=backend, max_bytes=max_bytes)
-    places = check_bool(places, "places")
+    first, places = check_bool(first, "first"), check_bool(places, "places")
     deepest = int(check_positive(max_pieces, "max_pieces", integer=True) - 1).bit_length()
     if obstacles is None and link_pairs is None:
         raise TypeError("obstacles: expected Bodies, or link_pairs, got neither: there is nothing to hit")
@@ -186,17 +197,22 @@ def prove(
     pairs = np.zeros((0, 2), np.int32) if link_pairs is None else check_pairs(link_pairs, n, "link_pairs")
     engine = engine_on(get_backend(options.backend, options.precision, PROGRAMS), options)
     margin = _from_zero(margin, "margin", float)
-    problem = Problem(links.meshes, links.shape, poses_at, bound, obstacles, pairs, margin, engine)
+    if clearance is not None and clearance != np.inf:
+        clearance = _from_zero(clearance, "clearance", float)
+    shortest = 0.5**deepest
+    problem = Problem(links.meshes, links.shape, poses_at, bound, obstacles, pairs, margin, engine, shortest)
     found = Answers(n_motions)
     step = max(1, BLOCK // n)
     for begin in range(0, n_motions, step):
         some = np.arange(begin, min(begin + step, n_motions))
         zeros, ones = np.zeros(len(some)), np.ones(len(some))
         whole = Pieces(some, zeros, ones, problem.poses(some, zeros), problem.poses(some, ones))
-        refine(problem, whole, found, deepest)
+        refine(problem, whole, found, first)
+        if clearance is not None:
+            find_gaps(problem, some[found.status[some] == Status.MISS], found, clearance)
     if places:
         problem.places(found)
-    info = {**engine.about(), "max_pieces": 1 << deepest, "margin": margin}
+    info = {**engine.about(), "max_pieces": 1 << deepest, "margin": margin, "first": first}
     return MotionChecks(**vars(found), info=info)
 
 

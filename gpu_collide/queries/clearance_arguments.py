@@ -31,7 +31,8 @@ class Asked(NamedTuple):
     tolerance : float
         In units of the size of a pair.
     max_distance : float or (p,) float64 ndarray
-        In the caller's units, perhaps inf.
+        In the caller's units, perhaps inf. Negative: whether a pair overlaps and how deep, nothing else; one
+        that does not is a MISS.
     at : (k,) float64 ndarray or None
         Fractions of the step, none for the least over the step.
     regions : bool

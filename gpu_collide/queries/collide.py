@@ -15,6 +15,7 @@ from gpu_collide.bodies.bodies import Bodies, all_valid, check_bodies, check_mot
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.narrow_phase.device_batches import Given
 from gpu_collide.queries.engine_cache import engines_of, options_of
+from gpu_collide.queries.exits import check_exit, with_exits
 from gpu_collide.queries.input_warnings import warn_of_bodies
 from gpu_collide.queries.pairs import open_search, warn_of_invalid
 from gpu_collide.results import invariants
@@ -64,6 +65,7 @@ def collide(
     min_properness: float = -0.1,
     contacts: ContactsWanted = "all",
     check_start: bool = True,
+    exit: bool = False,
     precision: Precision = "mixed",
     backend: BackendName = "auto",
     max_bytes: int | None = None,
@@ -128,6 +130,10 @@ def collide(
         are the same. Default True: two solids of which one is deep in the other need not have any contact
         while they stay so, and would be a plain MISS. It costs a few percent of the call. False leaves such
         pairs HIT or MISS by their contacts alone. See Notes for what overlap means.
+    exit : bool, optional
+        Also find out when the motion takes apart pairs that meet or overlap: `Contacts.exit`. Those pairs
+        take about four times as long, and the result is on the host. With a `target_distance`: when they are
+        farther apart than it. It takes ``refine="exact"``.
     precision : {"mixed", "double", "single"}, optional
         ``mixed`` culls in float32 and solves in float64, with the same results as ``double``; ``single`` is
         float32 throughout, for devices without float64, with errors of about 1e-5.
@@ -192,6 +198,10 @@ def collide(
     outranks UNRESOLVED and HIT: ``np.isfinite(contacts.toi)`` says which pairs have contacts. Pairs that are
     UNRESOLVED for the length of their way are not looked at.
 
+    How deep they are, and which way out is the shortest, says `clearance`:
+    ``clearance(bodies, found.pairs[found.status == Status.INITIAL_OVERLAP], at=0.0)``, with ``regions=True``
+    for each region of the overlap.
+
     With a `target_distance` above 0 contacts are closest points of the bodies whose gap falls to it, or
     stays at it. They lie inside both features, and `normal`, the direction between them, in the normal
     cones of both, closed within 1e-9; so properness is in [0, 1]. A graze within 1e-11 of the size is a
@@ -200,6 +210,11 @@ def collide(
     and coming nearer is a contact at time 0. There is none at a reflex edge, where no closest point lies,
     nor on the back of an open part's faces, unless the mesh is ``two_sided``. A distance of at most 1e-11
     of the size is touch.
+
+    With ``exit=True`` a gap is one of more than 1e-11 of the size for more than 1e-9 of the step
+    (``single``: 1e-5). Solids that overlap, or of which one is in
+    the other, have none; open parts and sheets have one where their surfaces are apart, as in `clearance`
+    (docs/decisions/0129).
 
     The modes ``segments`` and ``pixels`` may see contacts of bodies that do not meet. Broad phase and filters
     leave some of those out; of pairs that meet they leave out nothing in any mode.
@@ -230,6 +245,7 @@ def collide(
     )  # fmt: skip
     if progress is not None:
         check_callable(progress, "progress")
+    exit = check_exit(exit, options, bodies.meshes)
     if pairs is not None:
         if rules is not None:
             refuse_rules(world=world, group=group, mask=mask, ignore=ignore,
@@ -245,7 +261,7 @@ def collide(
         found = answer_pairs(engine, bodies, given, progress, distances)
     engines.give(bodies.meshes, engine)
     warn_of_bodies(bodies, found.pairs, found.status)
-    return found
+    return with_exits(found, bodies, options) if exit else found
 
 
 def check_given(pairs: ArrayLike, n: int) -> Any:

@@ -147,7 +147,7 @@ def contacts_at(
     if bodies.worlds is not None:
         info["worlds"] = bodies.worlds
     warn_of_bodies(stand, some, told.status)
-    return Clearance(pairs=some, **fields, info=info)
+    return Clearance(pairs=some, **fields, info=info)._of(stand)
 
 
 def _time(at: Any) -> float:

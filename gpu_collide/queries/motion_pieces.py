@@ -23,18 +23,27 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array, ArrayLike
     from gpu_collide.geometry.mesh.mesh import Mesh
+    from gpu_collide.queries.motion_refinement import Answers
 
     PosesAt = Callable[[Array, Array], Poses]
     Deviation = Callable[[Array, Array, Array], ArrayLike]
     Bound = Callable[["Pieces"], Array]
 
-__all__ = ["Answers", "Pieces", "Problem", "bound_by_acceleration", "bound_by_function", "refine"]
+__all__ = [
+    "NO_ROWS",
+    "ROUNDING",
+    "TOLERANCE",
+    "Pieces",
+    "Problem",
+    "Rows",
+    "bound_by_acceleration",
+    "bound_by_function",
+    "joined",
+]
 
 LINKS, OBSTACLES = 1, 2  # groups of bodies
-#: Least distances are found to this share of the smallest link; to a quarter of it on each next level.
+#: Share of the smallest link to which least distances would be found if there were one piece alone.
 TOLERANCE = 1e-2
-#: Pieces that may stray by more than this share of a link are halved unlooked at: little would be proved.
-COARSE = 0.5
 #: Deviations are sums and products of few numbers, rounded by less than this share.
 ROUNDING = 1e-12
 
@@ -82,11 +91,32 @@ class Rows(NamedTuple):
         return Rows(*(field[rows] for field in self))
 
 
+NO_ROWS = Rows(np.zeros(0, int), np.zeros(0, int), np.zeros(0, int), np.zeros(0, bool))
+
+
+class Open(NamedTuple):
+    """Pairs without a proof.
+
+    Attributes
+    ----------
+    rows : Rows
+    met : (r,) bool
+        They are within the margin at the beginning of their piece.
+    time : (r,) float64
+        A share of the piece at which they may be.
+    """
+
+    rows: Rows
+    met: Array
+    time: Array
+
+
 @dataclass(frozen=True)
 class Problem:
     """What stays the same while pieces are halved; see `check_motions`.
 
-    `bound` tells of pieces how far points of the links may be from the screws between both poses, (k, links).
+    `bound` tells of pieces how far points of the links may be from the screws between both poses, (k, links);
+    `shortest` is the length of pieces that are not divided.
     """
 
     meshes: tuple[Mesh, ...]
@@ -97,6 +127,13 @@ class Problem:
     link_pairs: Array
     margin: float
     engine: Any
+    shortest: float
+
+    @property
+    def share(self) -> float:
+        """To this length least distances are found: as a deviation falls, from a hundredth of the smallest
+        link. Coarser ones need more pieces, and are no faster."""
+        return float(TOLERANCE * self.shortest**2 * self.radius.min())
 
     @property
     def radius(self) -> Array:
@@ -115,45 +152,69 @@ class Problem:
             )
         return got
 
-    def not_proved(self, pieces: Pieces, off: Array, level: int) -> Rows:
-        """Pairs whose distance is not proved to exceed the deviations `off`, (k, links), and the margin."""
-        (k, n), parts = off.shape, []
-        moving = self._bodies(pieces.first, pieces.last)
-        share = TOLERANCE / 4**level * self.radius.min()
-        if self.obstacles is not None and k:
-            bodies, many = Bodies.concatenate([moving, self.obstacles]), [k * n, len(self.obstacles)]
+    def near(self, pieces: Pieces, off: Array, reach: float) -> Rows:
+        """Pairs that may come within the deviations `off`, (k, links), and a length, perhaps inf."""
+        (k, n), among = off.shape, len(self.link_pairs) > 0
+        reach = (reach + (1 + among) * off.max(initial=0.0)) * (1 + ROUNDING) + self.share
+        bodies = self._bodies(pieces.first, pieces.last)
+        if self.obstacles is not None:
+            bodies = Bodies.concatenate([bodies, self.obstacles])
+        many = [k * n, len(bodies) - k * n]
+        if not np.isfinite(reach):
+            a, b = np.divmod(np.arange(k * n * (n + many[1])), n + many[1])
+            b += np.where(b < n, a - a % n, (k - 1) * n)
+        else:
+            world = np.repeat([0, EVERYWHERE], many)
+            world[: k * n] = np.repeat(np.arange(k), n)
             group = np.repeat([LINKS, OBSTACLES], many)
-            world = np.concatenate([np.repeat(np.arange(k), n), np.full(many[1], EVERYWHERE)])
-            rules = check_rules(len(bodies), world, group, LINKS + OBSTACLES - group, None, True)
-            near = (self.margin + off.max()) * (1 + ROUNDING) + share
-            pairs = gathered(open_search(self.engine, bodies, rules, margin=near))
-            link, other = pairs.T
-            open_ = self._open(bodies, pairs, off.reshape(-1)[link], share)
-            parts.append(_rows(link[open_], other[open_] - k * n, False, n))
-        if len(self.link_pairs) and k:
-            pairs = (np.arange(k)[:, None, None] * n + self.link_pairs).reshape(-1, 2)
-            both = off[:, self.link_pairs].sum(axis=-1).reshape(-1)
-            open_ = self._open(moving, pairs, both, share)
-            parts.append(_rows(pairs[open_, 0], pairs[open_, 1] % n, True, n))
-        parts.append(_rows(np.zeros(0, int), np.zeros(0, int), True, n))
-        return Rows(*(np.concatenate(field) for field in zip(*parts, strict=True)))
+            mask = np.repeat([OBSTACLES + LINKS * among, LINKS], many)
+            rules = check_rules(len(bodies), world, group, mask, None, True)
+            a, b = gathered(open_search(self.engine, bodies, rules, margin=reach)).T
+        links = b < k * n
+        return joined(
+            [self._of_link_pairs(a[links], b[links]), _rows(a[~links], b[~links] - k * n, False, n)]
+        )
 
-    def _open(self, bodies: Bodies, pairs: Array, off: Array, share: float) -> Array:
-        """Numbers of the pairs that are not proved to stay farther apart than `off`, (p,), and the margin."""
-        need = (off + self.margin) * (1 + ROUNDING)
+    def _of_link_pairs(self, a: Array, b: Array) -> Rows:
+        """Those of some pairs of links of one piece that are looked at, each as it was given."""
+        n = len(self.shape)
+        given = np.zeros((n, n), bool)
+        given[tuple(self.link_pairs.T)] = True
+        a, b = np.concatenate([a, b]), np.concatenate([b, a])
+        told = (a != b) & given[a % n, b % n]
+        return _rows(a[told], b[told] % n, True, n)
+
+    def both(self, rows: Rows, off: Array) -> Array:
+        """How far the two of each pair may be from their screws together."""
+        other = off[rows.piece, np.where(rows.with_link, rows.other, 0)]
+        return np.asarray(off[rows.piece, rows.link] + np.where(rows.with_link, other, 0.0))
+
+    def not_proved(self, pieces: Pieces, rows: Rows, off: Array) -> Open:
+        """Those of the rows that are not proved to stay farther apart than `off`, (k, links), and the
+        margin."""
+        if not len(rows.piece):
+            return Open(rows, np.zeros(0, bool), np.zeros(0))
+        bodies, pairs = self.at(pieces.first, pieces.last, rows)
+        need = (self.both(rows, off) + self.margin) * (1 + ROUNDING)
         largest = max(mesh.radius for mesh in bodies.meshes)
-        tolerance = min(max(share / (2 * largest), FINEST), TOLERANCE) if largest > 0 else FINEST
+        tolerance = min(max(self.share / (2 * largest), FINEST), TOLERANCE) if largest > 0 else FINEST
         # what is farther apart is proved to be so up to the tolerance; what is nearer than it may be, is open
         asked = Asked(tolerance, need + 2 * tolerance * largest, None, enough=need)
         fields, _ = self.engine.clearance(bodies, pairs, asked)
-        return np.flatnonzero(~(fields["lower_bound"] > need))
+        open_ = np.flatnonzero(~(fields["lower_bound"] > need))
+        rows, status, time = rows.take(open_), fields["status"][open_], fields["time"][open_]
+        met = (status == Status.INITIAL_OVERLAP) | ((status == Status.HIT) & (time == 0.0))
+        # of what is near later on it is known that nothing is at the beginning
+        unknown = np.flatnonzero(~met & ~((time > 0.0) & (time <= 1.0)))
+        met[unknown] = self.collide(pieces.first, rows.take(unknown))
+        return Open(rows, met, time)
 
     def _bodies(self, first: Poses, last: Poses) -> Bodies:
         return Bodies(self.meshes, np.tile(self.shape, len(first)), first.flat(), last.flat())
 
-    def _at(self, poses: Poses, rows: Rows) -> tuple[Bodies, Array]:
+    def at(self, first: Poses, last: Poses, rows: Rows) -> tuple[Bodies, Array]:
         """Bodies at the poses, (k, links), of their piece, and the pairs of the rows."""
-        n, bodies = len(self.shape), self._bodies(poses, poses)
+        n, bodies = len(self.shape), self._bodies(first, last)
         other = rows.piece * n + rows.other
         if self.obstacles is not None:
             other = np.where(rows.with_link, other, len(bodies) + rows.other)
@@ -162,12 +223,16 @@ class Problem:
 
     def collide(self, poses: Poses, rows: Rows) -> Array:
         """(r,) bool: are both bodies within the margin at the poses, (k, links), of their piece?"""
+        if not len(rows.piece):
+            return np.zeros(0, bool)
+        of, piece = np.unique(rows.piece, return_inverse=True)
+        poses, rows = poses[of], rows._replace(piece=piece.reshape(-1))
         # what touches at the margin is told as well
         beyond = self.margin * (1 + TOLERANCE) + TOLERANCE * self.radius.min()
         asked = Asked(FINEST, beyond, np.zeros(1), enough=self.margin)
-        fields, _ = self.engine.clearance(*self._at(poses, rows), asked)
+        fields, _ = self.engine.clearance(*self.at(poses, poses, rows), asked)
         met = (fields["status"] == Status.HIT) | (fields["status"] == Status.INITIAL_OVERLAP)
-        return met | (fields["distance"] <= self.margin)
+        return np.asarray(met | (fields["distance"] <= self.margin))
 
     def places(self, found: Answers) -> None:
         """Where what collides is nearest, or deepest, at the pose told: between the points of both bodies."""
@@ -178,20 +243,20 @@ class Problem:
             np.arange(len(motion)), found.link[motion], found.other[motion], found.other_is_link[motion]
         )
         asked = Asked(TOLERANCE, np.inf, np.zeros(1))
-        fields, _ = self.engine.clearance(*self._at(self.poses(motion, found.time[motion]), rows), asked)
+        there = self.poses(motion, found.time[motion])
+        fields, _ = self.engine.clearance(*self.at(there, there, rows), asked)
         told = fields["normal"].any(axis=1)
         middle = 0.5 * (fields["point_a"] + fields["point_b"])
         found.point[motion[told]] = middle[told]
 
-    def halves(self, pieces: Pieces) -> Pieces:
-        """Both halves of each piece, one after the other."""
-        middle = 0.5 * (pieces.begin + pieces.end)
-        there = self.poses(pieces.motion, middle)
-        turns = np.arange(2 * len(middle)).reshape(2, -1).T.reshape(-1)  # 0, k, 1, k + 1, ...
+    def divided(self, pieces: Pieces, at: Array) -> Pieces:
+        """Both parts of each piece, before and behind a time, one after the other."""
+        there = self.poses(pieces.motion, at)
+        turns = np.arange(2 * len(at)).reshape(2, -1).T.reshape(-1)  # 0, k, 1, k + 1, ...
         return Pieces(
             np.repeat(pieces.motion, 2),
-            np.stack([pieces.begin, middle], axis=1).reshape(-1),
-            np.stack([middle, pieces.end], axis=1).reshape(-1),
+            np.stack([pieces.begin, at], axis=1).reshape(-1),
+            np.stack([at, pieces.end], axis=1).reshape(-1),
             Poses.concatenate([pieces.first, there])[turns],
             Poses.concatenate([there, pieces.last])[turns],
         )
@@ -200,6 +265,10 @@ class Problem:
 def _rows(link: Array, other: Array, links: bool, n: int) -> Rows:
     """Rows of bodies that are links, n a piece, and others."""
     return Rows(link // n, link % n, other, np.full(len(link), links))
+
+
+def joined(parts: list[Rows]) -> Rows:
+    return Rows(*(np.concatenate(field) for field in zip(*parts, strict=True)))
 
 
 def bound_by_acceleration(acceleration: Array, links: Bodies) -> Bound:
@@ -246,75 +315,3 @@ def _screw_acceleration(pieces: Pieces, reach: Array) -> Array:
     # half / sine lies between 1 and pi / 2; it is 1 where nothing turns
     stretch = np.where(sine > 0, half / np.where(sine > 0, sine, 1.0), 1.0)
     return 2 * half * chord * stretch + 4 * half * half * reach
-
-
-class Answers:
-    """What is known of n motions."""
-
-    def __init__(self, n: int) -> None:
-        self.status = np.full(n, Status.MISS, np.uint8)
-        self.free_fraction = np.ones(n)
-        self.time = np.full(n, np.inf)
-        self.link = np.full(n, -1, np.int32)
-        self.other = np.full(n, -1, np.int32)
-        self.other_is_link = np.zeros(n, bool)
-        self.point = np.zeros((n, 3))
-        self.pieces = np.zeros(n, np.int64)
-
-    def refuse(self, motion: Array) -> None:
-        """Of these motions nothing is known: they have poses that are none."""
-        self.status[motion], self.free_fraction[motion] = Status.INVALID_INPUT, 0.0
-        self.time[motion], self.link[motion], self.other[motion] = np.inf, -1, -1
-        self.other_is_link[motion] = False
-
-    def note(self, motion: Array, time: Array, rows: Rows, status: Status) -> None:
-        """Of each motion the earliest of `rows` and its time; of several that with the lowest numbers."""
-        order = np.lexsort((rows.other, rows.with_link, rows.link, time, motion))
-        m = motion[order]
-        order = order[np.flatnonzero(np.diff(m, prepend=-1))]
-        order = order[time[order] < self.time[motion[order]]] if status == Status.HIT else order
-        m = motion[order]
-        self.status[m] = status
-        self.link[m], self.other[m] = rows.link[order], rows.other[order]
-        self.other_is_link[m] = rows.with_link[order]
-        if status == Status.HIT:
-            self.time[m] = time[order]
-            self.status[m[time[order] == 0]] = Status.INITIAL_OVERLAP
-
-
-def refine(problem: Problem, pieces: Pieces, found: Answers, deepest: int) -> None:
-    """Halve pieces until all of a motion are proved free, or what is left begins behind a pose that collides,
-    or is as short as it may be."""
-    for level in range(deepest + 1):
-        pieces = _with_poses(pieces, found)
-        off = problem.bound(pieces)
-        coarse = (off > COARSE * problem.radius).any(axis=1) & (level < deepest)
-        looked = np.flatnonzero(~coarse)
-        rows = problem.not_proved(pieces.take(looked), off[looked], level)
-        rows = rows._replace(piece=looked[rows.piece])
-        np.add.at(found.pieces, pieces.motion[looked], 1)
-        ends = [(pieces.first, pieces.begin)] + ([(pieces.last, pieces.end)] if level == 0 else [])
-        for poses, time in ends if len(rows.piece) else ():
-            met = rows.take(np.flatnonzero(problem.collide(poses, rows)))
-            found.note(pieces.motion[met.piece], time[met.piece], met, Status.HIT)
-        open_ = coarse.copy()
-        open_[rows.piece] = True
-        open_ &= pieces.begin < found.time[pieces.motion]
-        if level == deepest or not open_.any():
-            break
-        pieces = problem.halves(pieces.take(np.flatnonzero(open_)))
-    rows = rows.take(np.flatnonzero(open_[rows.piece]))
-    motion, begin = pieces.motion[rows.piece], pieces.begin[rows.piece]
-    np.minimum.at(found.free_fraction, motion, begin)
-    np.minimum(found.free_fraction, found.time, out=found.free_fraction)
-    unknown = np.flatnonzero(np.isinf(found.time[motion]))
-    found.note(motion[unknown], begin[unknown], rows.take(unknown), Status.UNRESOLVED)
-
-
-def _with_poses(pieces: Pieces, found: Answers) -> Pieces:
-    """The pieces of motions all of whose poses are some; the others are noted."""
-    valid = (pieces.first.valid & pieces.last.valid).all(axis=1)
-    if valid.all():
-        return pieces
-    found.refuse(pieces.motion[~valid])
-    return pieces.take(np.flatnonzero(found.status[pieces.motion] != Status.INVALID_INPUT))

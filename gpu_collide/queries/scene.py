@@ -25,6 +25,7 @@ from gpu_collide.bodies.poses import Poses, as_poses
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.clearance_arguments import checked, measured
 from gpu_collide.queries.collide import answer, answer_pairs, check_distances, warn_of_invalid_in
+from gpu_collide.queries.exits import check_exit, with_exits
 from gpu_collide.queries.input_warnings import warn_of_bodies
 from gpu_collide.queries.pairs import all_pairs, check_count, gathered, warn_of_invalid
 from gpu_collide.queries.scene_cache import SceneCache
@@ -215,6 +216,7 @@ class Scene(ScenePoses):
         min_properness: float = -0.1,
         contacts: ContactsWanted = "all",
         check_start: bool = True,
+        exit: bool = False,
         results: ResultsOn = "auto",
         progress: Progress | None = None,
     ) -> Contacts:
@@ -225,7 +227,7 @@ class Scene(ScenePoses):
         pairs : (p, 2) array_like of int, optional
             Bodies to look at; the rules of the scene do not apply to them. Default: those of the broad phase.
         tuning, report, target_distance, refine, resolution, pixel_size, min_properness, contacts, \
-check_start, results, progress
+check_start, exit, results, progress
             As in `gpu_collide.collide`. `progress` may not ask the scene.
 
         Returns
@@ -263,6 +265,7 @@ check_start, results, progress
             engine.options.check_meshes(bodies.meshes)
             if progress is not None:
                 check_callable(progress, "progress")
+            exit = check_exit(exit, engine.options, bodies.meshes)
             if asked is not None:
                 with kept.work:
                     found = answer_pairs(engine, bodies, asked, progress, distances)
@@ -274,7 +277,7 @@ check_start, results, progress
             looks, self._looks = self._looks, self._looks - 1
         if looks > 0:  # what is meant wrongly is so from the first step on
             warn_of_bodies(bodies, found.pairs, found.status)
-        return found
+        return with_exits(found, bodies, engine.options) if exit else found
 
     @within_memory
     def clearance(

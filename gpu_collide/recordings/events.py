@@ -13,6 +13,7 @@ from gpu_collide.bodies.quaternion import rotate
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.clearance import clearance
 from gpu_collide.recordings.encroachment import post_encroachment_times
+from gpu_collide.recordings.overlaps import FramesTogether, frames_together
 from gpu_collide.recordings.recording import Recording
 from gpu_collide.recordings.tracks import Tracks, least_ttc_of_steps, merged
 from gpu_collide.results.enums import EventKind, Side, Status
@@ -199,14 +200,12 @@ def _meetings(rows: _Rows, found: TrajectoryContacts, machine: dict[str, Any]) -
     count = tracks.n + tracks.n_static
     code = (a * count + b) * rows.span
     of_row = (pairs["body_a"].astype(np.int64) * count + pairs["body_b"]) * rows.span + pairs["step"]
-    by_pair = np.argsort(code + met.first_step)
     row_order = np.argsort(of_row)
     begins = (
         row_order[np.searchsorted(of_row[row_order], code + met.first_step)] if len(met) else np.zeros(0, int)
     )
-    owner = by_pair[np.searchsorted((code + met.first_step)[by_pair], of_row[inside], "right") - 1]
     place, normal, fraction, time = _first_contacts(found, begins)
-    overlap = _overlaps(tracks, met, owner, pairs["step"][inside], machine)
+    overlap = _overlaps(frames_together(tracks, met, found, machine), len(met), machine)
     starts = inside[begins]  # they are in each other when the first step begins
     for values, other in ((place, overlap["position"]), (normal, overlap["normal"])):
         values[starts] = other[starts]
@@ -248,28 +247,10 @@ def _first_contacts(found: TrajectoryContacts, begins: Array) -> tuple[Array, ..
     return place, normal, np.where(number > 0, least, 0.0), time
 
 
-def _overlaps(
-    tracks: Tracks, met: Encounters, owner: Array, step: Array, machine: dict[str, Any]
-) -> dict[str, Array]:
-    """Deepest overlap of encounters at their frames, how many of these overlap, and where at the first one.
-
-    `owner` and `step`: encounter and step of each start of a step at which two overlap.
-    """
-    every = np.arange(len(met))
-    of, frame = np.concatenate([owner, every]), np.concatenate([step, met.last_step + 1])
-    a, b = met.body_a[of], met.body_b[of]
-    order = np.lexsort([frame, of])
-    of, frame, a, b = (values[order] for values in (of, frame, a, b))
-    again = np.zeros(len(of), bool)  # nothing has moved since the frame before
-    again[1:] = (of[1:] == of[:-1]) & (frame[1:] == frame[:-1] + 1)
-    for body in (a, b):
-        here, before = tracks.at(body, frame), tracks.at(body, np.maximum(frame - 1, 0))
-        again &= (here.position == before.position).all(axis=1)
-        again &= (here.quat_wxyz == before.quat_wxyz).all(axis=1)
-    asked = np.flatnonzero(~again)
-    bodies, pairs = tracks.pairs_of(a[asked], b[asked], frame[asked])
-    row = np.cumsum(~again) - 1  # of each frame the one that was asked
-    told = clearance(bodies, pairs, at=0.0, **machine)
+def _overlaps(at: FramesTogether, count: int, machine: dict[str, Any]) -> dict[str, Array]:
+    """Deepest level overlap of `count` encounters at their frames, how many of these overlap, and where at
+    the first one."""
+    bodies, pairs, told = at.bodies, at.pairs, at.told
     normal, position, distance = told.normal.copy(), 0.5 * (told.point_a + told.point_b), told.distance.copy()
     steep = np.flatnonzero(np.abs(normal[:, 2]) > _LEVEL)  # ask for the least level depth
     if len(steep):
@@ -279,14 +260,18 @@ def _overlaps(
         normal[steep], distance[steep] = flat.normal, flat.distance
         position[steep] = 0.5 * (flat.point_a + flat.point_b)
         position[steep, 2] = bodies.start.position[pairs[steep]][..., 2].mean(axis=1)
-    inside = (told.status == Status.INITIAL_OVERLAP)[row]
-    frames = np.bincount(of[inside], minlength=len(met))
-    depth = np.zeros(len(met))
-    np.maximum.at(depth, of[inside], -distance[row[inside]])
-    first = row[np.searchsorted(of, every)]
+    of = at.of[at.inside]
+    depth = np.zeros(count)
+    np.maximum.at(depth, of, -distance[at.row[at.inside]])
+    first = at.row[np.searchsorted(at.of, np.arange(count))]
     blank = ~normal.any(axis=1)
     position[blank] = bodies.start.position[pairs[blank]].mean(axis=1)
-    return {"depth": depth, "frames": frames, "position": position[first], "normal": normal[first]}
+    return {
+        "depth": depth,
+        "frames": np.bincount(of, minlength=count),
+        "position": position[first],
+        "normal": normal[first],
+    }
 
 
 def _tall(bodies: Bodies, pairs: Array) -> Bodies:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._options import StepOptions
     from gpu_collide._types import Array, ArrayLike, Progress
+    from gpu_collide.results.encounters import Encounters
 
 __all__ = ["Recording", "recording_of"]
 
@@ -212,7 +213,7 @@ class Recording:
         Examples
         --------
         >>> import gpu_collide as gc
-        >>> cars = {"id": ["ego", "ego", "van", "van"], "time": [0, 0.1, 0, 0.1], "x": [0, 2.5, 6, 6],
+        >>> cars = {"id": ["ego", "ego", "van", "van"], "time": [0, 0.2, 0, 0.2], "x": [0, 5, 6, 6],
         ...         "y": [0, 0, 0, 0], "yaw": [0, 0, 90, 90], "length": [4, 4, 6, 6], "width": [2, 2, 2, 2]}
         >>> met = gc.Recording.from_table(cars, degrees=True).collide().encounters()
         >>> met.id_a.tolist(), met.id_b.tolist(), met.first_time.round(9).tolist(), met.approach.tolist()
@@ -372,6 +373,45 @@ class Recording:
         parts = self.swept(collide_trajectories, progress, {**options, "stream": True})
         batches = (part.shifted(first) for first, part in parts)
         return batches if stream else TrajectoryContacts.concatenate(batches)
+
+    def encounters(self, *, progress: Progress | None = None, **options: Unpack[StepOptions]) -> Encounters:
+        """Which bodies were together, from when until when, and how deep in each other.
+
+        Those of ``collide(...).encounters()``, with two things more, for which the poses of all frames are
+        held in memory: how deep the two are at the frames, and until when the motion keeps them together.
+
+        Parameters
+        ----------
+        progress, **options
+            As in `collide`, but for `stream`, `target_distance`, `refine` and `check_start`.
+
+        Returns
+        -------
+        Encounters
+            With `Encounters.depth` and `Encounters.depth_time`; `last_time` is when the motion takes the two
+            apart (`Contacts.exit` of the last step), or the last frame if it does not.
+
+        Examples
+        --------
+        >>> import gpu_collide as gc
+        >>> cars = {"id": ["ego"] * 3 + ["van"] * 3, "time": [0, 1, 2] * 2, "x": [0, 0, 0, 3, 3.5, 5],
+        ...         "y": [0] * 6, "yaw": [0] * 6, "length": [4] * 6, "width": [2] * 6, "height": [1.5] * 6}
+        >>> met = gc.Recording.from_table(cars).encounters()  # they overlap from the first frame on
+        >>> met.first_time.tolist(), met.last_time.round(9).tolist(), met.in_touch.tolist()
+        ([0.0], [1.333333333], [True])
+        >>> met.depth.tolist(), met.depth_time.tolist()
+        ([1.0], [0.0])
+        """
+        from gpu_collide.recordings.overlaps import with_depths
+
+        for name in ("stream", "target_distance", "refine", "check_start"):
+            if name in options:
+                raise TypeError(f"{name}: expected no such option; collide(...).encounters() has no depths")
+        found = self.collide(progress=progress, **options)
+        machine: dict[str, Any] = {
+            name: options[name] for name in ("precision", "backend", "max_bytes") if name in options
+        }
+        return with_depths(self, found, options.get("motion", "relative"), machine)
 
     def swept(self, ask: Any, progress: Any, options: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
         """What `ask`, which takes the arguments of `collide_trajectories`, yields of every race, with ids in

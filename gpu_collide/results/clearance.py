@@ -10,10 +10,15 @@ import numpy as np
 from gpu_collide.results.enums import Kind, Status
 from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import clearance_faults
-from gpu_collide.results.result import Result, counted, made_by
+from gpu_collide.results.result import Result, counted, made_by, whole_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from gpu_collide._types import Array
+    from gpu_collide.bodies.bodies import Bodies
+    from gpu_collide.results.manifolds import Manifolds
 
 __all__ = ["CLEARANCE_ROWS", "Clearance"]
 
@@ -89,6 +94,8 @@ class Clearance(Result):
         kind="Clearance",
     )
     _rows: ClassVar[dict[str, Field]] = _ROWS
+    #: Of contacts at a pose the bodies that stand there, until they are saved.
+    _bodies: ClassVar[Bodies | None] = None
 
     pairs: NDArray[np.int32]
     pair: NDArray[np.int32]
@@ -103,6 +110,78 @@ class Clearance(Result):
     point_b: NDArray[np.float64]
     normal: NDArray[np.float64]
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def manifolds(self, max_points: int = 4, *, bodies: Bodies | None = None) -> Manifolds:
+        """The few points of each region of contact that a solver takes; of the result of `contacts_at`.
+
+        Parameters
+        ----------
+        max_points : int, optional
+            Of a region, from 1 to 4: the deepest, the farthest from it, and those that span the largest area.
+        bodies : Bodies, optional
+            The bodies of the query, at its pose or moving. Default: they are known, but for contacts that
+            were loaded from a file.
+
+        Returns
+        -------
+        Manifolds
+            Regions of all pairs. Of pairs that are open or two-sided and overlap nothing is told.
+
+        Raises
+        ------
+        TypeError, ValueError
+            No whole number of points from 1 to 4; contacts that are not of a pose; or whose bodies are not
+            known.
+
+        Notes
+        -----
+        A region is what touches along about one normal, that of its deepest or nearest place. Around all of
+        its contacts those faces of A and of B that lie across the normal (within 15 degrees) are cut with
+        each other as they are seen along it: the corners of what they have in common, as far as they are
+        within the largest margin of the query, are what points are chosen from. So a box that has sunk into
+        another, of which the contacts tell one place, has its four corners. Where no face lies across the
+        normal an edge does, or the contact is the only point. Contacts outside of such faces are points
+        themselves.
+
+        Faces in one plane count as one, and all of them are looked at: large flat floors should be few faces
+        (``Mesh(merge_coplanar=True)``).
+
+        Points are chosen with a tolerance of 1e-6 of the size: of equal ones that of the least key. Four
+        points of a patch of more corners cannot span all of it: of a regular octagon they have 0.71 of the
+        area.
+
+        Examples
+        --------
+        >>> import gpu_collide as gc
+        >>> poses = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.5, 0, 0.999]], [[1, 0, 0, 0]] * 2)
+        >>> found = gc.contacts_at(gc.Bodies(gc.shapes.box(), None, poses, poses)).manifolds()
+        >>> sorted(found.point_a.round(3).tolist())
+        [[0.0, -0.5, 0.5], [0.0, 0.5, 0.5], [0.5, -0.5, 0.5], [0.5, 0.5, 0.5]]
+        >>> found.distance.round(3).tolist()
+        [-0.001, -0.001, -0.001, -0.001]
+        """
+        from gpu_collide.results.reduction import manifolds_of
+
+        most = whole_number(max_points, "max_points")
+        if not 1 <= most <= 4:
+            raise ValueError(f"max_points: expected 1 to 4, got {most}")
+        if "margin" not in self.info:
+            raise ValueError("manifolds: expected contacts of contacts_at, got a clearance over a step")
+        bodies = self._bodies if bodies is None else bodies
+        if bodies is None:
+            raise ValueError(
+                "bodies: expected the bodies of the query, since files do not hold them, got None"
+            )
+        return manifolds_of(self, bodies, most)
+
+    def _selected(self, rows: Array) -> Self:
+        return super()._selected(rows)._of(self._bodies)
+
+    def _of(self, bodies: Bodies | None) -> Self:
+        """This result, which remembers its bodies from now on."""
+        if bodies is not None:
+            self.__dict__["_bodies"] = bodies
+        return self
 
     def __repr__(self) -> str:
         lines = ["Clearance", f"  rows      {len(self)}: {counted(self.status, Status) or 'none'}"]

@@ -53,16 +53,17 @@ _PER_CONTACT: dict[str, Field] = {
 CONTACT_DTYPE = np.dtype([(name, dtype, shape) for name, (dtype, shape) in _PER_CONTACT.items()], align=True)
 
 _PAIRS: dict[str, Field] = {"pairs": (np.int32, (2,))}
+_EXIT: dict[str, Field] = {"exit": (np.float64, ())}
 FORMAT = FileFormat(
     version=4,  # 2: pairs; 3: checksums; 4: names of parts
     unnamed=3,
     first_with_checksums=3,
     groups=(
         Group(_PER_PAIR, "status"), Group(_START, "status", 1), Group(_PER_CONTACT, "pair"),
-        Group(_PAIRS, "status"), Group(PART_FIELDS, "pair"),
+        Group(_PAIRS, "status"), Group(_EXIT, "status"), Group(PART_FIELDS, "pair"),
     ),
     faults=contact_faults,
-    optional=("pairs", *PART_FIELDS),
+    optional=("pairs", *_EXIT, *PART_FIELDS),
 )  # fmt: skip
 
 
@@ -110,6 +111,11 @@ class Contacts(Result):
     pairs : (p, 2) int32 or None
         Body numbers A, B of each pair: those asked for, or those that the broad phase found. None in results
         read from files of the first version.
+    exit : (p,) float64 or None
+        When the motion takes the pair apart, as a fraction of the step; None unless asked for. It is the
+        first time behind which there is a gap between the two, no earlier than `toi`, or than the start if
+        they overlap there. ``inf``: overlap or touch lasts until the step ends. Not a number: they never
+        meet, or it is not known (UNRESOLVED).
     info : dict
         How the result was made: backend, device, precision, refine, candidates, resolution, tolerances,
         timings, notes.
@@ -143,6 +149,7 @@ class Contacts(Result):
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
     part_a: NDArray[np.int32] | None = NamedLater("part_a")  # type: ignore[assignment]
     part_b: NDArray[np.int32] | None = NamedLater("part_b")  # type: ignore[assignment]
+    exit: NDArray[np.float64] | None = None
 
     @property
     def n_pairs(self) -> int:

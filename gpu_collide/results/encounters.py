@@ -40,6 +40,7 @@ _FIELDS: dict[str, Field] = {
     "position": (np.float64, (3,)),
     "normal": (np.float64, (3,)),
 }
+_DEPTHS: dict[str, Field] = {"depth": (np.float64, ()), "depth_time": (np.float64, ())}
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +56,8 @@ class Encounters(BodyIds, Result):
         The two bodies, ``body_a < body_b``.
     first_time, last_time : (e,) float64
         The first and the last time at which they are seen together, in seconds: times of contacts, the end of
-        a sustained one, and the start of each step at which they overlap.
+        a sustained one, and the start of each step at which they overlap. Of `Recording.encounters` the last
+        time is that from which on there is a gap between them, or the last frame at which they are together.
     first_step, last_step : (e,) int64
         The first and the last step in which they are together.
     contacts : (e,) int64
@@ -81,6 +83,11 @@ class Encounters(BodyIds, Result):
         As in `TrajectoryContacts`.
     part_a, part_b : (e,) int32 or None
         Parts of its hardest contact, as in `Contacts`.
+    depth : (e,) float64 or None
+        Of `Recording.encounters`, else None: the deepest overlap at the frames, as `clearance` with ``at=``
+        has it; 0 where they overlap at none.
+    depth_time : (e,) float64 or None
+        When: the time of that frame; not a number where they overlap at none.
 
     Notes
     -----
@@ -90,10 +97,10 @@ class Encounters(BodyIds, Result):
     """
 
     _format: ClassVar[FileFormat] = FileFormat(
-        version=3,  # 2: names of parts; 3: encounters without a contact
-        groups=(Group(_FIELDS, "body_a"), Group(PART_FIELDS, "body_a")),
+        version=4,  # 2: names of parts; 3: encounters without a contact; 4: depths
+        groups=(Group(_FIELDS, "body_a"), Group(PART_FIELDS, "body_a"), Group(_DEPTHS, "body_a")),
         faults=encounter_faults,
-        optional=tuple(PART_FIELDS),
+        optional=(*PART_FIELDS, *_DEPTHS),
         kind="Encounters",
     )
     _rows: ClassVar[dict[str, Field]] = _FIELDS
@@ -115,6 +122,16 @@ class Encounters(BodyIds, Result):
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
     part_a: NDArray[np.int32] | None = None
     part_b: NDArray[np.int32] | None = None
+    depth: NDArray[np.float64] | None = None
+    depth_time: NDArray[np.float64] | None = None
+
+    @property
+    def _columns(self) -> Mapping[str, Field]:
+        return super()._columns if self.depth is None else {**super()._columns, **_DEPTHS}
+
+    def _told(self, rows: slice) -> dict[str, Array]:
+        more = {} if self.depth is None else {name: getattr(self, name)[rows] for name in _DEPTHS}
+        return super()._told(rows) | more
 
     @classmethod
     def concatenate(cls, parts: Iterable[Encounters]) -> Encounters:
@@ -131,7 +148,8 @@ class Encounters(BodyIds, Result):
         -------
         Encounters
             What ``TrajectoryContacts.concatenate(...).encounters()`` gives; `hardest` counts the contacts of
-            all blocks in their order. Joins may be nested: blocks one by one, or halves.
+            all blocks in their order. Depths are there if all parts have them. Joins may be nested: blocks
+            one by one, or halves.
 
         Raises
         ------
@@ -165,6 +183,12 @@ class Encounters(BodyIds, Result):
             i = int(np.argmax(self.approach))
             lines.append(
                 f"  hardest    {self.approach[i]:.6g} per second at t = {self.hardest_time[i]:.6g}, "
+                f"bodies {self.id_a[i]} and {self.id_b[i]}"
+            )
+        if self.depth is not None and self.depth.any():
+            i = int(np.argmax(self.depth))
+            lines.append(
+                f"  deepest    {self.depth[i]:.6g} at t = {self.depth_time[i]:.6g}, "  # type: ignore[index]
                 f"bodies {self.id_a[i]} and {self.id_b[i]}"
             )
         if self.in_touch.any():
@@ -248,7 +272,9 @@ def _joined(parts: Sequence[Encounters]) -> Encounters:
             )
         before = max(before, int(part.last_step.max(initial=-1)))
     named, said = joined_names(parts)
-    rows = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS} | named
+    deep = all(part.depth is not None for part in parts)
+    names = (*_FIELDS, *_DEPTHS) if deep else tuple(_FIELDS)
+    rows = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names} | named
     earlier = np.cumsum([0] + [int(part.contacts.sum()) for part in parts[:-1]])  # each contact is in one
     rows["hardest"] += np.where(rows["hardest"] < 0, 0, np.repeat(earlier, [len(part) for part in parts]))
     order = np.lexsort([rows[name] for name in ("first_step", "body_b", "body_a")])
@@ -259,6 +285,9 @@ def _joined(parts: Sequence[Encounters]) -> Encounters:
     fields = {name: values[hardest] for name, values in rows.items()}
     for name in ("first_time", "first_step", "in_touch"):
         fields[name] = rows[name][first]
+    if "depth" in rows:
+        deepest = np.lexsort([-rows["depth"], run])[first]  # of equal ones the earliest
+        fields |= {name: rows[name][deepest] for name in _DEPTHS}
     for name, join in (("last_time", np.maximum), ("last_step", np.maximum), ("contacts", np.add)):
         fields[name] = join.reduceat(rows[name], first) if len(first) else rows[name]
     return _sorted(fields, {**joined_info(parts), **said})

@@ -27,6 +27,7 @@ __all__ = [
     "encounter_faults",
     "event_faults",
     "id_faults",
+    "manifold_faults",
     "normal_faults",
     "part_faults",
     "planes_faults",
@@ -126,6 +127,8 @@ def contact_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Itera
     yield from _rows("time_end", a["time_end"] > 1, "fractions of the step in [0, 1]")
     yield from _toi_faults("toi", a["toi"], time, start)
     yield from _order_faults("time", [a[n] for n in ("pair", "time", "kind", "feature_a", "feature_b")])
+    if "exit" in a:
+        yield from _rows("exit", (a["exit"] < 0) | ((a["exit"] > 1) & (a["exit"] < np.inf)), "times or inf")
     if "pairs" in a:
         pairs = a["pairs"]
         yield from _rows(
@@ -184,6 +187,10 @@ def encounter_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Ite
     yield from _rows("hardest_time", late & touched, "times from the first to the last")
     yield from _rows("last_time", a["last_time"] < a["first_time"], "the first time or a later one")
     yield from _rows("in_touch", a["in_touch"].view(np.uint8) > 1, "true or false")
+    if "depth" in a:
+        yield from _rows("depth", ~((a["depth"] >= 0) & (a["depth"] < np.inf)), "lengths from 0 up")
+        late = (a["depth_time"] < a["first_time"]) | (a["last_time"] < a["depth_time"])
+        yield from _rows("depth_time", late, "times from the first to the last, or not a number")
     off = np.abs(np.linalg.norm(a["normal"], axis=1) - touched) > UNIT_TOLERANCE
     yield from _rows("normal", off, "directions of length 1, zero without a contact")
     yield from _order_faults("first_time", [a[n] for n in ("first_time", "body_a", "body_b", "first_step")])
@@ -290,6 +297,20 @@ def clearance_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Ite
     yield from _nearest_faults(a, n_status, "time", "distance")
 
 
+def manifold_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of `Manifolds`."""
+    yield from _rows("pair", (a["pair"] < 0) | (a["pair"] >= len(a["pairs"])), "rows of pairs")
+    yield from _rows("pairs", a["pairs"] < 0, "numbers of bodies from 0 up")
+    yield from _rows("kind", (a["kind"] < -1) | (a["kind"] > max(Kind)), f"kinds -1 to {max(Kind)}")
+    for name in ("feature_a", "feature_b"):
+        yield from _rows(name, (a["kind"] >= 0) != (a[name] >= 0), "numbers where a kind is told, else -1")
+    for name in ("distance", "point_a", "point_b", "local_a", "local_b", "normal"):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - 1.0) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1")
+    yield from _order_faults("region", [a["pair"], a["region"]])
+
+
 def near_miss_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
     """Faults of a `NearMisses`."""
     yield from _rows("body_b", (a["body_a"] < 0) | (a["body_b"] <= a["body_a"]), "body_a < body_b")
@@ -335,6 +356,11 @@ def motion_checks_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) ->
         yield from _rows(name, a[name] < -1, "numbers from 0 up, or -1 for none")
     yield from _rows("point", ~np.isfinite(a["point"]), "finite numbers")
     yield from _rows("pieces", a["pieces"] < 0, "numbers from 0 up")
+    yield from _rows("gap_bound", ~(a["gap_bound"] >= 0), "lengths from 0 up")
+    yield from _rows("gap", ~(a["gap"] >= a["gap_bound"]), "lengths from gap_bound on, or inf")
+    yield from _rows("gap_time", ~(a["gap_time"] >= 0), "times from 0 on, or inf")
+    for name in ("gap_link", "gap_other"):
+        yield from _rows(name, a[name] < -1, "numbers from 0 up, or -1 for none")
 
 
 def slides_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:

@@ -25,6 +25,12 @@ _ROWS: dict[str, Field] = {
     "other_is_link": (np.bool_, ()),
     "point": (np.float64, (3,)),
     "pieces": (np.int64, ()),
+    "gap": (np.float64, ()),
+    "gap_bound": (np.float64, ()),
+    "gap_time": (np.float64, ()),
+    "gap_link": (np.int32, ()),
+    "gap_other": (np.int32, ()),
+    "gap_other_is_link": (np.bool_, ()),
 }
 
 
@@ -55,6 +61,14 @@ class MotionChecks(Result):
         overlap of which no depth is known.
     pieces : (n,) int64
         How many pieces of the motion were looked at.
+    gap, gap_bound : (n,) float64
+        With ``clearance``, of MISS: a distance that is reached, and one below which nothing ever comes, which
+        is less than it by a hundredth of the smallest link's radius at most, unless `pieces` would be too
+        short. inf: nothing comes nearer than `gap_bound`, or it was not asked for.
+    gap_time : (n,) float64
+        When the gap is reached; inf: none is told.
+    gap_link, gap_other, gap_other_is_link : (n,) int32, int32, bool
+        Between what, as `link`, `other` and `other_is_link`; -1: none is told.
     info : dict
         Backend, device, precision, and what was asked.
     """
@@ -72,6 +86,12 @@ class MotionChecks(Result):
     other_is_link: NDArray[np.bool_]
     point: NDArray[np.float64]
     pieces: NDArray[np.int64]
+    gap: NDArray[np.float64]
+    gap_bound: NDArray[np.float64]
+    gap_time: NDArray[np.float64]
+    gap_link: NDArray[np.int32]
+    gap_other: NDArray[np.int32]
+    gap_other_is_link: NDArray[np.bool_]
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:

@@ -179,6 +179,10 @@ def _contact(speed: str) -> tuple[Column, ...]:
     )
 
 
+def _has_depths(result: Any) -> bool:
+    return result.depth is not None
+
+
 _CONTACTS = (
     Column("pair", "", "row of the pairs"),
     Column("body_a", "", "body A", _body(0)),
@@ -194,6 +198,13 @@ _PAIRS = (
     _status("outcome of the pair"),
     Column(
         "toi", "step", "time of its earliest contact; none: not a number", _finite("toi", lambda r: r.toi)
+    ),
+    Column(
+        "exit",
+        "step",
+        "when the motion takes it apart; not at all: not a number; only if asked for",
+        _finite("exit", lambda r: r.exit),
+        there=lambda r: r.exit is not None,
     ),
     _owned("contacts", "contact_start", "how many contacts it has"),
 )
@@ -257,7 +268,12 @@ _ENCOUNTERS = (
     _vector("position", LENGTH, "world position of its hardest contact; zero: none"),
     _vector("normal", "", "unit normal of its hardest contact, from A to B; zero: none"),
     *_named(" in its hardest contact"),
-)
+    Column(
+        "depth", LENGTH, "deepest overlap at its frames; 0: none; only of `Recording.encounters`",
+        there=_has_depths,
+    ),
+    Column("depth_time", "s", "of that frame; none: not a number", there=_has_depths),
+)  # fmt: skip
 _EVENTS = (
     Column("body_a", "", "body A; the moving ones are counted first"),
     Column("body_b", "", "body B"),
@@ -334,6 +350,21 @@ _CLEARANCE = (
     _vector("point_b", LENGTH, "nearest point of B"),
     _vector("normal", "", "unit, from A to B; zero: none"),
 )
+_MANIFOLDS = (
+    Column("pair", "", "row of the pairs"),
+    Column("body_a", "", "body A", _body(0)),
+    Column("body_b", "", "body B", _body(1)),
+    Column("region", "", "region of contact, from 0"),
+    Column("key", "", "identity of the point: of its bodies, shapes and features"),
+    Column("distance", LENGTH, "between both points along the normal; below 0: how deep"),
+    Column("kind", "", "which features hold the points, those of A first", words=Kind),
+    *_features("A's", "B's"),
+    _vector("point_a", LENGTH, "on A, in the world"),
+    _vector("point_b", LENGTH, "on B"),
+    _vector("normal", "", "unit, from A to B"),
+    _vector("local_a", LENGTH, "the point of A in A's frame"),
+    _vector("local_b", LENGTH, "the point of B in B's frame"),
+)
 _NEAR_MISSES = (
     Column("body_a", "", "body A; the moving ones are counted first"),
     Column("body_b", "", "body B"),
@@ -374,7 +405,16 @@ _MOTION_CHECKS = (
     Column("other_is_link", "", "`other` is a link"),
     _vector("point", LENGTH, "where they collide, if asked for; zero: none"),
     Column("pieces", "", "pieces of the motion that were looked at"),
-)
+    Column("gap", LENGTH, "how near a free motion comes to something, if asked for; none: not a number",
+           _finite("gap", lambda r: r.gap)),
+    Column("gap_bound", LENGTH, "it never comes nearer than this; 0: nothing is known",
+           _finite("gap_bound", lambda r: r.gap_bound)),
+    Column("gap_time", "motion", "when it is nearest; none: not a number",
+           _finite("gap_time", lambda r: r.gap_time)),
+    Column("gap_link", "", "the link that comes nearest; -1: none"),
+    Column("gap_other", "", "the obstacle, or other link; -1: none"),
+    Column("gap_other_is_link", "", "`gap_other` is a link"),
+)  # fmt: skip
 _HITS = (
     Column("query", "", "row of what is swept"),
     Column("time", "displacement", "fraction of the displacement at which it is touched; 1 where nothing is"),
@@ -421,6 +461,7 @@ TABLES: Mapping[str, Mapping[str, tuple[Column, ...]]] = {
     "TrafficEvents": {"events": _EVENTS},
     "Clearance": {"rows": _CLEARANCE},
     "NearMisses": {"passes": _NEAR_MISSES, "skipped": _SKIPPED},
+    "Manifolds": {"points": _MANIFOLDS},
     "MotionChecks": {"motions": _MOTION_CHECKS},
     "Trace": {"movers": _TRACE},
     "TouchPoints": {"points": _TOUCH_POINTS},

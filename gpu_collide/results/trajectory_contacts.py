@@ -190,7 +190,8 @@ class TrajectoryContacts(BodyIds, Result):
         Returns
         -------
         Encounters
-            Sorted by time. `Encounters.concatenate` joins those of consecutive blocks of steps.
+            Sorted by time. `Encounters.concatenate` joins those of consecutive blocks of steps. Those of
+            `Recording.encounters` know how deep the bodies are in each other as well.
         """
         from gpu_collide.results.encounters import encounters_of
 

@@ -124,7 +124,8 @@ class Robot:
         ----------
         path : str or path-like
             URDF, read by yourdfpy (extra ``robot``). Meshes are found relative to the file, ``package://``
-            names too, and read by `load_mesh`. Joints are revolute, continuous, prismatic or fixed, and may
+            names in the folder of their package that holds the file, or stands beside one that does; they
+            are read by `load_mesh`. Joints are revolute, continuous, prismatic or fixed, and may
             mimic another.
         srdf : str or path-like, optional
             SRDF whose ``disable_collisions`` are pairs to ignore.
@@ -211,7 +212,9 @@ class Robot:
         self_collisions: bool = True,
         margin: float = 0.0,
         max_pieces: int = 256,
+        first: bool = True,
         places: bool = False,
+        clearance: float | None = None,
         backend: BackendName = "auto",
         max_bytes: int | None = None,
     ) -> MotionChecks:
@@ -229,14 +232,14 @@ class Robot:
             are then cubic in time. A spline is an edge for each of its pieces. Default: straight.
         self_collisions : bool, optional
             Links must not touch each other either, by `link_pairs`.
-        margin, max_pieces, places, backend, max_bytes
+        margin, max_pieces, first, places, clearance, backend, max_bytes
             As in `check_motions`.
 
         Returns
         -------
         MotionChecks
             A row for each edge; `link` is a number of `link_names`, and `other` of the obstacles, or with
-            `other_is_link` of `link_names`.
+            `other_is_link` of `link_names`; so are `gap_link` and `gap_other`.
 
         Raises
         ------
@@ -275,15 +278,20 @@ class Robot:
             raise TypeError("obstacles: expected Bodies, or self_collisions=True: there is nothing to hit")
         found = prove(
             self._bodies, lambda motion, time: _poses(frames_at(motion, time)), len(start), bound, obstacles,
-            pairs, margin=margin, max_pieces=max_pieces, places=places, backend=backend, max_bytes=max_bytes,
+            pairs, margin=margin, max_pieces=max_pieces, first=first, places=places,
+            clearance=clearance, backend=backend, max_bytes=max_bytes,
         )  # fmt: skip
         owner = np.append(self._owner, -1).astype(np.int32)
+
+        def links(number: Array, are: Array) -> Array:
+            return np.where(are, owner[np.where(are, number, -1)], number)
+
         return dataclasses.replace(
             found,
             link=owner[found.link],
-            other=np.where(
-                found.other_is_link, owner[np.where(found.other_is_link, found.other, -1)], found.other
-            ),
+            other=links(found.other, found.other_is_link),
+            gap_link=owner[found.gap_link],
+            gap_other=links(found.gap_other, found.gap_other_is_link),
             info={**found.info, "links": list(self.link_names)},
         )
 

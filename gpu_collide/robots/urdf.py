@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,14 +40,28 @@ def read_urdf(path: StrPath) -> tuple[list[Joint], dict[str, list[tuple[Mesh, An
         raise ValueError(f"path: cannot read a robot from {path!r}: {error}") from error
     joints = [_joint(joint) for joint in urdf.robot.joints]
 
-    def found(name: str) -> str:  # package:// and relative names beside the file
-        return str(yourdfpy.filename_handler_magic(name, dir=os.path.dirname(path)))
+    def found(name: str) -> str:  # relative names beside the file
+        above = _above(name, path)
+        return above or str(yourdfpy.filename_handler_magic(name, dir=os.path.dirname(path)))
 
     shapes = {
         link.name: [_shape(one, f"link {link.name!r}", found) for one in link.collisions]
         for link in urdf.robot.links
     }
     return joints, shapes
+
+
+def _above(name: str, path: str) -> str | None:
+    """The file of a ``package://`` name, if the folder of its package holds the URDF file, or stands beside a
+    folder that does."""
+    package, slash, rest = name.removeprefix("package://").partition("/")
+    if not slash or not name.startswith("package://"):
+        return None
+    for folder in Path(path).absolute().parents:
+        for start in (folder, folder / package):
+            if start.name == package and (start / rest).is_file():
+                return str(start / rest)
+    return None
 
 
 def disabled_pairs(path: StrPath) -> list[tuple[str, str]]:

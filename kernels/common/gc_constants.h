@@ -18,8 +18,12 @@
 #define GC_PLACE_DOUBT GC_R(1e-9)
 /* features that come this close touch: decides double roots and sliding; see docs/conventions.md */
 #define GC_TOL_TOUCH GC_R(1e-11)
+/* a contact equation that stays within this share of the size in a piece hardly changes there, and its third derivative is bounded anew */
+#define GC_FLAT GC_R(1e-6)
 /* edges with |sin| below this are parallel and make no edge-edge contact (their ends make vertex contacts) */
 #define GC_TOL_PARALLEL GC_R(1e-9)
+/* ... and below this too nearly so for the place of their crossing to be told from that a little later */
+#define GC_NEARLY_PARALLEL GC_R(1e-6)
 /* the two signs of an edge-edge normal are tied if their properness differs by less: then the approach decides */
 #define GC_TOL_TIE GC_R(1e-9)
 /* what rounding makes of the equations of two bodies that move each by itself, in units of GC_CURVE_ROUNDING times size + way (30
@@ -91,7 +95,9 @@
 #define GC_PLACE_ROUNDING GC_R(1e-6)
 #define GC_PLACE_DOUBT GC_R(1e-5)
 #define GC_TOL_TOUCH GC_R(2e-6)
+#define GC_FLAT GC_R(1e-3)
 #define GC_TOL_PARALLEL GC_R(1e-5)
+#define GC_NEARLY_PARALLEL GC_R(1e-3)
 #define GC_TOL_TIE GC_R(1e-5)
 #define GC_PROPERNESS_STEPS GC_R(65536.0)
 #define GC_TOL_FACING GC_R(1e-5)
@@ -389,6 +395,8 @@
 /* pieces that one walk in search of roots may look at: some 0.1 ms; the most seen in 25,000 hostile pairs: 64 to 128 */
 #define GC_MAX_VISITS 1024
 #define GC_MAX_PIECES 64
+/* nodes by which the third derivative is bounded of what hardly changes: the least bound, of 12 to 24, for pieces of 0.8 rad */
+#define GC_THIRD_NODES 16
 #define GC_MAX_COPIES 5
 /* A mesh of up to so many features is small: among many work-items pairs of such have a screen of their own. A word of bits each, two of
  * edges (gc_small.h). */

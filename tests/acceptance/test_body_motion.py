@@ -20,7 +20,8 @@ pytestmark = pytest.mark.skipif(bm.missing() is not None, reason=str(bm.missing(
 PLANAR = {"rolling", "rolling_spins", "cars_10hz", "cars_town", "cars_racing", "cars_2hz", "resting", "spins"}
 
 
-@pytest.mark.backends("cpu", "opencl")
+@pytest.mark.scale("6,000 pairs, most of the time the judge's")
+@pytest.mark.shared_bits("tests/narrow_phase/test_body_motion.py")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_nothing_missed_nothing_invented(family, backend):
     first, every = of_family(family, 150, 17, backend.name, 15 if family in PLANAR else 80)

@@ -55,6 +55,7 @@ def check(arm, backend="auto", **more):
     return gc.check_motions(link, np.zeros(arm.links, int), poses_of(arm), arm.n, backend=backend, **given)
 
 
+@pytest.mark.shared_bits("tests/clearance/test_c01_clearance.py")
 def test_proofs_and_collisions_of_random_arms(backend):
     """No pose of 256 collides before the end of what is proved free; what collides does, at the time told."""
     arm = random_arm(1, 150, 4)

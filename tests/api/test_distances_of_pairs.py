@@ -170,3 +170,5 @@ def test_what_is_refused(pairs, value, text):
 def test_with_an_array_the_same_is_refused_as_with_a_number():
     with pytest.raises(ValueError, match="^refine: expected 'exact' with target_distance above 0"):
         gc.collide(bodies_of(), [[0, 1]], target_distance=[0.0], refine="pixels")
+    with pytest.raises(ValueError, match="^target_distance: expected one length with exit=True, got one for"):
+        gc.collide(bodies_of(), [[0, 1]], target_distance=[0.0], exit=True)

@@ -408,6 +408,7 @@ REFUSED = "expected meshes without a rounding radius, which"
     [
         (lambda b: gc.clearance(b, [[0, 1]]), "bodies"),
         (lambda b: gc.contacts_at(b), "bodies"),
+        (lambda b: gc.collide(b, [[0, 1]], exit=True), "bodies"),
         (lambda b: gc.baselines.bisection(b, [[0, 1]]), "bodies"),
         (lambda b: gc.pluecker.translate(b, b, [[1, 0, 0]] * 2), "obstacles"),
         (lambda b: gc.pluecker.contacts(b, b.moved(b.start, b.start)), "obstacles"),

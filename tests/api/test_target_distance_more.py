@@ -105,3 +105,13 @@ def test_trajectories_at_a_distance(motion, backend):
         one = gc.collide(gc.Bodies(gc.shapes.box(), None, poses[step], poses[step + 1]), [[0, 1]],
                          target_distance=0.5, **asked)  # fmt: skip
         assert one.position.tobytes() == found.position[found.of_step(step)].tobytes()
+
+
+def test_after_touch_of_the_same_bodies(backend):
+    """What a backend has learnt of contacts of touch is not what those at a distance need."""
+    start = gc.Poses.from_quat_wxyz([[0, 0, 0], [-3, 0.1, 0.2]], [[1, 0, 0, 0]] * 2)
+    end = gc.Poses.from_quat_wxyz([[0, 0, 0], [3, 0.1, 0.2]], [[1, 0, 0, 0]] * 2)
+    bodies = gc.Bodies(gc.shapes.box(), None, start, end)
+    for distance, toi in ((0.0, 1 / 3), (0.5, 0.25)):
+        found = gc.collide(bodies, [[0, 1]], target_distance=distance, backend=backend.kind)
+        assert found.toi[0] == pytest.approx(toi, abs=1e-15)

@@ -16,8 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = {
-    "address": "-O1 -g -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all",
-    "thread": "-O1 -g -fsanitize=thread",
+    "address": "-O0 -g1 -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all",
+    "thread": "-O1 -g1 -fsanitize=thread",
 }
 LIBRARY = {"address": "libasan.so", "thread": "libtsan.so"}
 

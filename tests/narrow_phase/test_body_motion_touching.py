@@ -134,6 +134,7 @@ def contacts_of(bodies, pair, kind):
     return [row[:4] for row in rows], np.array([row[4:] for row in rows])
 
 
+@pytest.mark.shared_bits("tests/narrow_phase/test_body_motion.py")
 @pytest.mark.parametrize("turned_round", [False, True])
 @pytest.mark.parametrize("name", sorted(SCENES))
 def test_no_contact_of_faces_in_touch_is_missing(name, turned_round, backend):

@@ -8,6 +8,7 @@ failed or has not been run.
 """
 
 import argparse
+import os
 import sys
 import time
 from collections import Counter
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from gpu_collide.backends import declarations, sources
 from gpu_collide.backends.cache import cache_dir
+from tests.ptx.build import LEVEL
 from tests.ptx.device import ALLOWED, KINDS
 from tests.ptx.parts import BITS, PROBE, Part, files_of_tests, kept, play
 
@@ -179,6 +181,8 @@ def main(argv=None):
     options = arguments(argv)
     begun = time.perf_counter()
     folder = None if options.sample else options.keep or cache_dir() / "ptx"
+    if not options.sample:
+        os.environ.setdefault(LEVEL, "1")
     outcomes, missing = gathered(options, folder)
     bad = missing or not outcomes or not all(o.good and o.fresh for o in outcomes)
     silent = not any(o.totals for o in outcomes)  # then the backend was not the stand-in

@@ -78,7 +78,7 @@ def test_from_the_host_and_back(cuda, way):
     same(found, wanted)
 
 
-@pytest.mark.parametrize("way", ways("all at once", of=("near", "report")))
+@pytest.mark.parametrize("way", ways("near", of=("near", "report", "all at once")))
 def test_reports_tell_what_they_tell_elsewhere(cuda, monkeypatch, way):
     """In one piece and in several, each of which may be repeated."""
     here, given, pairs, meshes, options = asked(way, 48)

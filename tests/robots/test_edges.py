@@ -99,6 +99,7 @@ def test_a_rod_that_poses_miss():
     assert like(arm).link_names[found.link[0]] == "link 1"
 
 
+@pytest.mark.shared_bits("tests/clearance/test_c01_clearance.py")
 def test_random_arms_against_poses(backend):
     """No pose of 257 collides before the end of what is proved free; what collides does, at the time told."""
     rng = np.random.default_rng(1)

@@ -49,6 +49,19 @@ def files(tmp_path):
     return tmp_path / "small.urdf", tmp_path / "small.srdf"
 
 
+@pytest.mark.parametrize("package, urdf, meshes", [
+    ("robots", "robots/small/urdf", "robots/meshes"), ("shapes", "robots/urdf", "shapes/meshes"),
+])  # fmt: skip
+def test_meshes_of_a_package_above(package, urdf, meshes, files):
+    """The package's folder holds the URDF file, or stands beside one that does."""
+    base, wanted = files[0].parent, repr(gc.Robot.from_urdf(files[0]))
+    for folder in (urdf, meshes):
+        (base / folder).mkdir(parents=True)
+    (base / "meshes" / "block.obj").rename(base / meshes / "block.obj")
+    (base / urdf / "small.urdf").write_text(URDF.format(mesh=f"package://{package}/meshes/block.obj"))
+    assert repr(gc.Robot.from_urdf(base / urdf / "small.urdf")) == wanted
+
+
 def test_frames_are_those_of_yourdfpy(files):
     """Worst difference measured: 6e-16."""
     import yourdfpy

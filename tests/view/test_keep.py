@@ -228,7 +228,7 @@ def test_names_raise_the_version_of_the_file(tmp_path):
     start = gc.Poses.from_quat_wxyz([[0, 0, 0], [-3, 0.1, 0.2]], [UP] * 2)
     end = gc.Poses.from_quat_wxyz([[0, 0, 0], [3, 0.1, 0.2]], [UP] * 2)
     named = gc.Mesh(cube.vertices, cube.face_vertices.reshape(-1, 4), parts=["lid"] * 6)
-    for mesh, versions in ((cube, (3, 5, 3)), (named, (4, 5, 3))):
+    for mesh, versions in ((cube, (3, 5, 4)), (named, (4, 5, 4))):
         found = gc.collide(gc.Bodies(mesh, None, start, end), backend="cpu")
         frames = gc.Poses.from_quat_wxyz(np.stack([start.position, end.position]), np.tile(UP, (2, 2, 1)))
         along = gc.collide_trajectories(mesh, None, frames, [0.0, 1.0], backend="cpu")

@@ -170,7 +170,7 @@ def _guess(block: _Block, plan: Plan) -> dict[str, float]:
     """How much pairs took in the calls before, by name; kept on the backend for queries of a kind."""
     o, run = plan.options, block.query.run
     kept = run.backend.kept.setdefault("guesses", {})
-    key = (o.precision, o.motion, plan.at_distance, o.candidates, o.filters, o.min_properness, o.refine,
+    key = (o.precision, o.motion, plan.pieces, o.candidates, o.filters, o.min_properness, o.refine,
            o.resolution, o.pixel_size,
            plan.near.tobytes(), plan.walked, plan.hulls, *plan.counts.max(axis=0).tolist())  # fmt: skip
     if key not in kept:

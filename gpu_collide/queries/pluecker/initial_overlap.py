@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide._options import Options
+from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.mesh.mesh import Mesh
-from gpu_collide.queries.clearance import clearance
+from gpu_collide.queries.clearance_arguments import PROGRAMS, Asked
 from gpu_collide.queries.collide import collide
+from gpu_collide.queries.engine import engine_on
 from gpu_collide.results.enums import Kind, Touch
 from gpu_collide.results.result import Status
 
@@ -27,6 +30,8 @@ __all__ = ["TOUCH_OF_KIND", "overlaps", "start_inside"]
 #: A point is looked at as a solid of this share of the greatest coordinate of a mesh.
 SPECK = 2e-8
 WORLD, MOVERS = 1, 2
+#: Each region of the pairs that overlap, and nothing of others.
+DEPTHS = Asked(tolerance=1e-9, max_distance=-1.0, at=np.zeros(1), regions=True)
 #: What the features of a pair, the obstacle's first, are to a mover.
 TOUCH_OF_KIND = {
     Kind.FV: Touch.VF, Kind.VF: Touch.FV, Kind.EE: Touch.EE, Kind.EV: Touch.VE, Kind.VE: Touch.EV,
@@ -67,24 +72,26 @@ def overlaps(
     """Regions in which some rows of movers overlap the body that stands beside each, as columns of
     `TouchPoints`. Where no features tell the depth, or there is none, it is a row of the kind OVERLAP."""
     both, pairs, options = _paired(rows, mover, body, bodies, info, max_bytes)
-    into = np.flatnonzero(_overlap(both, pairs, options))
-    del options["contacts"], options["results"]
-    deep = clearance(both, pairs[into], at=0.0, regions=True, **options)
-    row, told = into[deep.pair], deep.distance < 0.0
-    kind = np.where(told, deep.kind, Kind.NONE)
-    point = np.where((kind == Kind.FV)[:, None], deep.point_b, deep.point_a)
-    distance, number = np.where(told, deep.distance, 0.0), deep.feature_b
+    checked = Options.checked(**options)
+    engine = engine_on(get_backend(checked.backend, checked.precision, PROGRAMS), checked)
+    deep, _ = engine.clearance(both, pairs, DEPTHS)
+    into = deep["status"] == Status.INITIAL_OVERLAP
+    deep = {name: column[into] for name, column in deep.items()}
+    row, told = deep["pair"], deep["distance"] < 0.0
+    kind, number, normal = np.where(told, deep["kind"], Kind.NONE), deep["feature_b"], deep["normal"]
+    point = np.where((kind == Kind.FV)[:, None], deep["point_b"], deep["point_a"])
+    distance = np.where(told, deep["distance"], 0.0)
     if rows.meshes is None:  # the place of a speck is that of its point
         kind = np.where(kind == Kind.FV, kind, Kind.NONE)
         number, point = np.zeros_like(number), rows.position[mover[row]]
-        depth = ((point - deep.point_a) * deep.normal).sum(axis=1)
+        depth = ((point - deep["point_a"]) * normal).sum(axis=1)
         distance = np.where(kind == Kind.FV, np.minimum(depth, 0.0), distance)
     named = kind != Kind.NONE
     return {
         "mover": mover[row].astype(np.int32), "kind": touches(kind), "body": body[row].astype(np.int32),
         "feature_a": np.where(named, number, np.int32(-1)),
-        "feature_b": np.where(named, deep.feature_a, np.int32(-1)),
-        "point": np.where(told[:, None], point, 0.0), "normal": np.where(told[:, None], deep.normal, 0.0),
+        "feature_b": np.where(named, deep["feature_a"], np.int32(-1)),
+        "point": np.where(told[:, None], point, 0.0), "normal": np.where(told[:, None], normal, 0.0),
         "distance": distance,
     }  # fmt: skip
 

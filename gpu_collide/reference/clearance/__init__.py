@@ -75,6 +75,8 @@ def _rows(motion, world, a, b, asked, moment):
 
 def _row(motion, world, a, b, asked, moment):
     """Fields of the row of a pair that does not overlap."""
+    if asked.max_distance < 0.0:
+        return {"status": Status.MISS}
     near = c01_clearance.nearest(motion, a, b, asked.tolerance, asked.max_distance, moment)
     if near.status == Status.HIT and moment is not None and c02_depth.are_convex(a, b):
         (place,) = c02_depth.depths_at(motion, a, b, moment - 0.5)

@@ -23,12 +23,16 @@ from typing import NamedTuple
 import numpy as np
 
 from gpu_collide.bodies.quaternion import cross
-from gpu_collide.reference.narrow_phase._roots import MAX_DEPTH, bracket
+from gpu_collide.reference.narrow_phase._roots import MAX_DEPTH, NEWTON_STEPS, bracket
 from gpu_collide.reference.narrow_phase.body_motion import BodyMotion, State, skew, turned
 
 # Of slopes: how much more than the bound they have to be, and how many roundings of a value.
 SLOPE_MARGIN = 1.00001
 SLOPE_ROUNDINGS = 8.0
+# How many Newton steps a root is away where rounding hides the slope: less than its folds.
+FOLDS = 8.0
+# Touches farther apart than this are two, however flat.
+LONGEST_DOUBT = 1e-2
 
 
 def _dot(a, b):
@@ -162,6 +166,30 @@ class Functions:
             i, a, m, b = item[split], start[split], middle[split], end[split]
             item, start, end = np.concatenate([i, i]), np.concatenate([a, m]), np.concatenate([m, b])
         return tuple(np.concatenate([piece[j] for piece in done]) for j in range(3))
+
+    def settled(self, s, tolerance):
+        """Touches at ``s`` moved to their extrema, and what is in doubt of their times. Where f has many
+        folds Newton's method on the slope comes nearer by a share each time, until rounding hides the slope;
+        an end of the step that is not told from it is the time."""
+        s, active = s.copy(), np.arange(len(s))
+        for _ in range(NEWTON_STEPS):
+            part = self.take(active)
+            _, f1, f2 = part(s[active])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                moved = s[active] - f1 / f2
+                good = np.abs(f1) > SLOPE_ROUNDINGS * self.motion.rounding
+                good &= np.abs(moved) <= 0.5 + self.motion.tau
+            moved = np.where(good, moved, s[active])
+            good &= np.abs(part(moved)[0]) <= tolerance[active]
+            active, moved = active[good], moved[good]
+            if len(active) == 0:
+                break
+            s[active] = moved
+        with np.errstate(divide="ignore"):
+            doubt = FOLDS * SLOPE_ROUNDINGS * self.motion.rounding / np.abs(self(s)[2])
+        end = np.where(s < 0, -0.5, 0.5)
+        at_end = (np.abs(s - end) <= doubt) & (np.abs(self(end)[0]) <= tolerance)
+        return np.where(at_end, end, s), np.minimum(doubt, LONGEST_DOUBT)
 
     def steepest(self, start, end):
         """Where the slopes vanish between ``start`` and ``end``, or the end at which they are least."""

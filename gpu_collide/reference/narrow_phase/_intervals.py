@@ -16,6 +16,8 @@ PARALLEL = 1e-9
 # Sine below which the place of a crossing is known worse than the inside tests ask for: rounding over touch
 # tolerance.
 UNSURE = 1e-5
+# A span that the slack makes of a touch: by its square root, and no longer, of the step.
+LONGEST_TOUCH = 1e-4
 
 
 def _interpolation(degree):
@@ -119,6 +121,8 @@ def _spans(smooth, margins, slack, motion, sine=None):
             keep = sure | (np.abs(at - PARALLEL) < 0.5 * PARALLEL) | (np.abs(cuts) == 0.5)
             cuts, sure = cuts[keep], sure[keep]
     inside_at = sure & np.all(margins(cuts, slack) >= -1e-15, axis=0)
+    # Where two borders are touched at once their slack ends at two times: the later one is no contact.
+    edge_of_slack = margins(cuts, 0.0).min(axis=0) <= -0.99 * slack
     middle = 0.5 * (cuts[1:] + cuts[:-1])
     inside_after = np.all(margins(middle, slack) >= 0.0, axis=0)
     if sine is not None:
@@ -131,14 +135,15 @@ def _spans(smooth, margins, slack, motion, sine=None):
         after = j < len(inside_after) and inside_after[j]
         if after and not before:
             found.append([cuts[j], cuts[j]])
-        elif inside_at[j] and not before:
+        elif inside_at[j] and not before and not edge_of_slack[j]:
             found.append([cuts[j], cuts[j]])
         if before and not after:
             found[-1][1] = max(cuts[j], found[-1][0])
     spans = np.array(found).reshape(-1, 2)
     for span in spans:
         if span[1] > span[0]:
-            begin, end = (_without_slack(margins, slack, x) for x in span)
+            touched = _touched(margins, slack, *span)
+            begin, end = (_without_slack(margins, slack, x) if touched is None else touched for x in span)
             span[:] = min(begin, end), max(begin, end)
     return spans
 
@@ -159,6 +164,20 @@ def _without_slack(margins, slack, s):
             return s
         moved -= value / slope
     return min(max(moved, -0.5), 0.5)
+
+
+def _touched(margins, slack, begin, end):
+    """The moment of a touch, where a span is only made by the slack: between its ends, which are beyond a
+    border or those of the step, nothing is inside by more than rounding. None of another span."""
+    ends, middle = np.array([begin, end]), np.linspace(begin, end, 9)[1:-1]
+    if end - begin > LONGEST_TOUCH or margins(middle, 0.0).min(axis=0).max() > 1e-3 * slack:
+        return None
+    beyond = margins(ends, 0.0).min(axis=0) <= -0.5 * slack
+    if beyond.all():
+        return 0.5 * (begin + end)
+    if np.all(beyond | (np.abs(ends) == 0.5)) and beyond.any():
+        return float(ends[~beyond][0])
+    return None
 
 
 def _polish(series, x):

@@ -61,6 +61,11 @@ class ScrewFunctions:
             found.append((index[item], start, end))
         return tuple(np.concatenate(columns) for columns in zip(*found, strict=True))
 
+    def settled(self, s, tolerance):
+        """Touches, and what is in doubt of their times: of one screw their extrema are in closed form."""
+        del tolerance
+        return s, np.zeros(len(s))
+
     def third_bound(self, reach):
         """Bound (m,) of |f'''| for |s| <= reach."""
         p, q, th = np.abs(self.p.T), np.abs(self.q.T), self.theta
@@ -90,11 +95,15 @@ def find_roots(functions, low, high, tolerance):
     item, start, end = functions.pieces(low, high, tolerance)
     item, s, touch = _solve_pieces(functions, item, start, end, tolerance)
     s, touch = _join_double(functions.take(item), s, touch)
+    same = np.full(len(s), 1e-12)
+    i = np.flatnonzero(touch)
+    s[i], doubt = functions.take(item[i]).settled(s[i], tolerance[item[i]])
+    same[i] = np.maximum(same[i], doubt)
     order = np.lexsort((s, item))
-    item, s, touch = item[order], s[order], touch[order]
+    item, s, touch, same = item[order], s[order], touch[order], same[order]
     # One root found from both sides of a cut.
     new = np.ones(len(item), dtype=bool)
-    new[1:] = (item[1:] != item[:-1]) | (s[1:] - s[:-1] > 1e-12)
+    new[1:] = (item[1:] != item[:-1]) | (s[1:] - s[:-1] > np.maximum(same[1:], same[:-1]))
     return item[new], s[new], touch[new]
 
 

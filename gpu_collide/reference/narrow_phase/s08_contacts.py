@@ -14,10 +14,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from gpu_collide.bodies.quaternion import cross
 from gpu_collide.reference.narrow_phase.s07_solve import EE, FV, TOUCH, VF, crossing, edge_doubt, place_doubt
 
 # Of what an entry lasts, the shares at which it is compared with others: no likely symmetric moments.
 SHARES = (0.29, 0.61, 0.83)
+# Sine below which the place of a crossing is looked for so long before or after, in steps.
+NEARLY_PARALLEL = 1e-6
+BESIDE = 1e-7
 
 
 def resolve(motion, a, b, meetings, min_properness, points=None):
@@ -111,12 +115,20 @@ class _Points:
     def _edges_at(self, i, s):
         """The corners at which edges meet: they say better than nearly parallel edges where that is."""
         edge_a, edge_b, s = (np.full(1, x) for x in (self.m.feature_a[i], self.m.feature_b[i], s))
-        along_a, along_b = crossing(self.motion, self.a, self.b, edge_a, edge_b, s)
+        beside, off = s, 0.0
+        d = self.motion.turn(self.b.unit[edge_b], s)
+        sine = np.linalg.norm(cross(self.a.unit[edge_a], d), axis=1)[0]
+        if self.m.sustained[i] and sine < NEARLY_PARALLEL:
+            # Where their contact begins or ends they touch at the corner near which they cross within.
+            begin, end = self.m.s[i], self.m.s_end[i]
+            off = min(BESIDE, 0.5 * (end - begin))
+            beside = s + off if s[0] - begin < end - s[0] else s - off
+        along_a, along_b = crossing(self.motion, self.a, self.b, edge_a, edge_b, beside)
         doubt = 0.0
         if not self.m.sustained[i]:
             doubt = float(edge_doubt(self.motion, self.a, self.b, edge_a, edge_b, s, along_a)[0])
-        on_a = self._end(self.a, edge_a[0], along_a[0], doubt)
-        on_b = self._end(self.b, edge_b[0], along_b[0], doubt)
+        on_a = self._end(self.a, edge_a[0], along_a[0], doubt + 4.0 * off * self.motion.speed)
+        on_b = self._end(self.b, edge_b[0], along_b[0], doubt + 4.0 * off * self.motion.speed)
         if on_a is None and on_b is None:
             return None
         if on_b is None:

@@ -163,6 +163,28 @@ GC_FN gc_touch gc_touch_at(const gc_tables *t, const gc_pair *p, int kind, int f
     return gc_touch_on_screw(t, p, kind, fa, fb, s, lasting);
 }
 
+/* Edges that stay on each other and are parallel at s, where their contact begins or ends: they touch at the corner near which they cross
+ * at `beside`, a little within their contact. */
+GC_LARGE gc_touch gc_touch_beside(const gc_tables *t, const gc_pair *p, int ea, int eb, gc_real s, gc_real beside)
+{
+    const gc_screw *k = gc_screw_of(p);
+    gc_edges x = gc_edges_load(t, p, ea, eb);
+    gc_crossing c = gc_cross_when(t, p, &x, ea, eb, beside);
+    gc_touch r;
+    gc_real tol = GC_TOL_INSIDE * k->size + GC_R(4.0) * GC_ABS(beside - s) * k->speed;
+    int va, vb;
+    r.margin = 0;
+    if (!(gc_cross_when(t, p, &x, ea, eb, s).sine < GC_NEARLY_PARALLEL) || c.sine < GC_TOL_PARALLEL) return r;
+    tol += GC_PLACE_ROUNDING * (k->size + k->speed) / c.sine;
+    va = gc_end_at(t, gc_mesh_a(p), ea, c.alpha * x.length_a, x.length_a, tol);
+    vb = gc_end_at(t, gc_mesh_b(p), eb, c.beta * x.length_b, x.length_b, tol);
+    if (va < 0 && vb < 0) return r;
+    /* of a corner and any face the places are those of the corner */
+    r = vb >= 0 ? gc_touch_at(t, p, GC_FV, 0, vb, s, 1) : gc_touch_at(t, p, GC_VF, va, 0, s, 1);
+    r.margin = 1;
+    return r;
+}
+
 /* the moments at which hit i is looked at: its own, or two odd ones of those that it lasts */
 GC_FN gc_real gc_moment(const gc_pair_hits *h, int i, int which)
 {
@@ -206,7 +228,13 @@ GC_LARGE int gc_same_places(const gc_tables *t, const gc_pair *p, const gc_pair_
         gc_real at = gc_moment(h, i, which), s = GC_MIN(GC_MAX(at, gc_reals_at(h, j).s), gc_reals_at(h, j).end);
         gc_hit y = gc_hit_at(h, j);
         gc_touch other = gc_touch_at(t, p, y.kind & GC_HIT_KIND_MASK, y.a, y.b, s, y.kind & GC_HIT_SUSTAINED);
-        gc_real reach = GC_R(4.0) * GC_TOL_INSIDE * k->size + mine[which].doubt + other.doubt + GC_ABS(s - at) * k->speed;
+        gc_real reach;
+        if (!other.margin && (y.kind & GC_HIT_KIND_MASK) == GC_EE && y.kind & GC_HIT_SUSTAINED) {
+            gc_real from = gc_reals_at(h, j).s, to = gc_reals_at(h, j).end, off = GC_R(50.0) * h->same_time;
+            off = GC_MIN(off, GC_R(0.5) * (to - from));
+            other = gc_touch_beside(t, p, y.a, y.b, s, s - from < to - s ? s + off : s - off);
+        }
+        reach = GC_R(4.0) * GC_TOL_INSIDE * k->size + mine[which].doubt + other.doubt + GC_ABS(s - at) * k->speed;
         reach *= k->scale;
         if (!other.margin || !(gc_norm(gc_sub(other.on_a, mine[which].on_a)) <= reach)
             || !(gc_norm(gc_sub(other.on_b, mine[which].on_b)) <= reach))

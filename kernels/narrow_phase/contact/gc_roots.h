@@ -141,12 +141,43 @@ GC_LARGE gc_real gc_bracketed(const gc_curve *c, gc_real a, gc_real b, gc_real f
     return x;
 }
 
+#if GC_BODY_MOTION
+/* A bound of |f'''|, for m +- arm alone, of bodies that move each by itself: that of f through nodes of Chebyshev, where f is known within
+ * `rounding`, and of what is left. Where f hardly changes it is far below that of the whole step (docs/decisions/0126). */
+GC_LARGE gc_real gc_curve_third_near(const gc_curve *c, gc_real m, gc_real arm, gc_real rounding)
+{
+    const gc_bodies *b = c->own.bodies;
+    gc_real turn = GC_R(2.0) * (b->angle_a + b->angle_b), sum = GC_R(0.0), rest, part[GC_THIRD_NODES];
+    int i, k;
+    for (k = 0; k < GC_THIRD_NODES; ++k) part[k] = GC_R(0.0);
+    for (i = 0; i < GC_THIRD_NODES; ++i) {
+        gc_real x = gc_half_turn_at(GC_R(6.283185307179586), ((gc_real)i + GC_R(0.5)) / (gc_real)GC_THIRD_NODES).w;
+        gc_real f = gc_curve_at(c, m + arm * x).f, now = x, before = GC_R(1.0);
+        for (k = 1; k < GC_THIRD_NODES; ++k) {
+            gc_real next = (x + x) * now - before;
+            part[k] += f * now;
+            before = now;
+            now = next;
+        }
+    }
+    for (k = 3; k < GC_THIRD_NODES; ++k) {
+        gc_real k2 = (gc_real)(k * k), most = k2 * (k2 - GC_R(1.0)) * (k2 - GC_R(4.0)) / GC_R(15.0); /* of T_k''' */
+        sum += GC_R(2.0) * most * (GC_ABS(part[k]) / (gc_real)GC_THIRD_NODES + rounding);
+    }
+    /* f''' of that is a polynomial through three fewer values of f''', which is off by the next derivative there is */
+    rest = c->own.unit * (turn * (b->most + b->radius_a + b->radius_b) + (gc_real)GC_THIRD_NODES * b->way) * turn * turn;
+    for (k = 1; k <= GC_THIRD_NODES - 3; ++k) rest *= turn * (arm + arm) / (gc_real)k;
+    return sum / (arm * arm * arm) + rest;
+}
+#endif
+
 /* Walk over the pieces of [lo, lo + span]: piece number `index` of 2^level, of width `h`. */
 typedef struct {
     gc_real lo, h, reach, bend, rounding, settled, touch, last_touch;
     gc_long index;
     int level, visits, done, capped;
-    GC_OF_BODIES(gc_real third; gc_real slope_rounding; gc_real from; gc_real until;) /* parts outside are passed over */
+    /* parts outside of from and until are passed over; touched_to: where the last flat part that touches ends */
+    GC_OF_BODIES(gc_real third; gc_real slope_rounding; gc_real from; gc_real until; gc_real touched_to;)
 } gc_root_search;
 
 /* touch: |f| that counts as zero at an extremum */
@@ -171,6 +202,7 @@ GC_FN void gc_root_search_start(gc_root_search *w, const gc_curve *c, gc_real lo
     w->slope_rounding = c->own.form ? GC_CURVE_ROUNDING * gc_curve_slope_bound(c, reach) : GC_R(0.0);
     w->from = lo;
     w->until = hi;
+    w->touched_to = GC_R(-100.0);
 #endif
 }
 
@@ -315,6 +347,28 @@ GC_FN int gc_root_search_piece(gc_root_search *w, const gc_curve *c, gc_next_pie
     return GC_NEXT_NONE;
 }
 
+#if GC_BODY_MOTION
+/* A root of many folds, from near it: Newton on f' comes nearer by a share each time, as long as f' is more than its rounding. The end of
+ * the step, if that is not told from it. */
+GC_LARGE gc_real gc_many_fold(const gc_root_search *w, const gc_curve *c, gc_real x)
+{
+    gc_value v = gc_curve_at(c, x);
+    gc_real end;
+    int i;
+    for (i = 0; i < GC_MAX_NEWTON && GC_ABS(v.df) > w->slope_rounding; ++i) {
+        gc_real next = x - v.df / v.ddf;
+        gc_value there = gc_curve_at(c, next);
+        if (!(GC_ABS(there.f) <= w->touch)) break;
+        x = next;
+        v = there;
+    }
+    end = x < GC_R(0.0) ? GC_R(-0.5) : GC_R(0.5);
+    return GC_ABS(x - end) * GC_ABS(v.ddf) <= GC_R(8.0) * w->slope_rounding && GC_ABS(gc_curve_at(c, end).f) <= w->touch
+               ? end
+               : x;
+}
+#endif
+
 /* next root in *root, or 0 when there is none left */
 GC_LARGE int gc_root_search_next(gc_root_search *w, const gc_curve *c, gc_real *root)
 {
@@ -340,6 +394,15 @@ GC_LARGE int gc_root_search_next(gc_root_search *w, const gc_curve *c, gc_real *
             gc_real near = GC_MIN(GC_ABS(p.v.f), GC_ABS(gc_curve_at(c, x).f));
             /* pieces beside each other find the same extremum; so written that no bend at all leaves h */
             gc_real width = GC_SQRT(w->touch / w->bend), apart = GC_R(8.0) * (width < h ? width : h);
+#if GC_BODY_MOTION
+            if (c->own.form && near <= w->touch) {
+                /* parts that touch one after another are one touch */
+                int follows = p.a - w->touched_to < GC_R(0.5) * h;
+                w->touched_to = p.a + h;
+                if (follows) continue;
+                x = gc_many_fold(w, c, x);
+            }
+#endif
             if (near <= w->touch && x - w->last_touch > apart) {
                 w->last_touch = x;
                 *root = x;

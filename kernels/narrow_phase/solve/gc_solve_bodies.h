@@ -100,6 +100,19 @@ GC_LARGE int gc_lone_root(
     return GC_LONE_ASK;
 }
 
+/* Does f stay so near to zero in a piece, as far as its middle says? */
+GC_FN int gc_hardly_changes(gc_value v, gc_real arm, gc_real limit)
+{
+    return GC_MAX(GC_ABS(v.f), GC_MAX(GC_ABS(v.df), GC_ABS(v.ddf) * arm) * arm) <= limit;
+}
+
+/* Are edges as near to each other as what touches, by their sine then? The walk knows only the largest one. */
+GC_FN int gc_edges_touch(const gc_body_curve *c, const gc_body_state *now, gc_real touch, gc_real rounding)
+{
+    gc_real sine = gc_norm(gc_cross(c->n, gc_rotate(now->m, c->e)));
+    return GC_ABS(gc_body_curve_then(c, now).f) <= GC_MAX(touch * sine, GC_R(4.0) * rounding);
+}
+
 /* What touches at an end of the step, and comes together so slowly that its root lies farther beyond it than tau. */
 GC_LARGE void gc_solve_end(
     const gc_tables *t,
@@ -118,6 +131,9 @@ GC_LARGE void gc_solve_end(
     gc_bodies_at(&p->bodies, end, &now);
     v = gc_body_curve_then(c, &now);
     if (GC_ABS(v.f) > touch || v.f * v.df * end > GC_R(0.0)) return;
+    if (kind == GC_EE
+        && !gc_edges_touch(c, &now, GC_TOL_TOUCH * p->bodies.size, GC_CURVE_ROUNDING * gc_body_curve_rounding(c)))
+        return;
     if (gc_may_be_inside(t, p, c, kind, fa, fb, &now, GC_R(0.0))) gc_hit_test(t, p, o, pair, kind, fa, fb, end, end, 0);
 }
 
@@ -169,12 +185,15 @@ GC_LARGE int gc_solve_bodies(
         if (gc_may_be_inside(t, p, &c.own, kind, fa, fb, &now, off)) gc_hit_test(t, p, o, pair, kind, fa, fb, root, root, 0);
         return 1;
     }
+    if (gc_hardly_changes(v, arm, GC_FLAT * p->bodies.size * scale))
+        w.third = GC_MIN(w.third, gc_curve_third_near(&c, mid, arm, w.rounding));
     /* where a root lies does not hang on what is passed over */
     w.from = first - slack;
     w.until = last + slack;
     while (gc_root_search_next(&w, &c, &root)) {
         gc_real s = gc_clamp_time(root);
         gc_bodies_at(&p->bodies, s, &now);
+        if (kind == GC_EE && !gc_edges_touch(&c.own, &now, GC_TOL_TOUCH * p->bodies.size, w.rounding)) continue;
         if (gc_may_be_inside(t, p, &c.own, kind, fa, fb, &now, GC_R(0.0))) gc_hit_test(t, p, o, pair, kind, fa, fb, s, s, 0);
     }
     return !w.capped;

@@ -67,6 +67,13 @@ GC_LARGE int gc_border_curve(
     }
 }
 
+/* Is a border function zero, for all that rounding can tell, for the whole step? */
+GC_FN int gc_border_vanishes(const gc_curve *c, gc_real limit)
+{
+    GC_OF_BODIES(if (c->own.form) return gc_body_curve_most(&c->own, limit) <= limit;)
+    return gc_curve_bound_near(c, GC_R(0.5)) <= limit;
+}
+
 #if GC_BODY_MOTION
 /* Does f stay zero, for all that rounding can tell, from `from` to `to`? By Taylor's theorem from the middle. */
 GC_LARGE int gc_stays_zero(const gc_root_search *w, const gc_curve *c, gc_real from, gc_real to)
@@ -94,7 +101,7 @@ GC_LARGE gc_real gc_next_border(const gc_tables *t, const gc_pair *p, int kind, 
         GC_OF_BODIES(gc_real zero_until = from;)
         gc_root_search_start(&w, &c, from, GC_R(0.5), GC_R(0.0));
         gc_root_search_rounding(&w, GC_PLACE_ROUNDING * (gc_screw_of(p)->size + gc_screw_of(p)->speed) * scale);
-        GC_OF_BODIES(if (c.own.form && gc_body_curve_most(&c.own, w.touch) <= w.touch) continue;)
+        if (gc_border_vanishes(&c, w.touch)) continue;
         while (gc_root_search_next(&w, &c, &root)) {
             if (root <= from + GC_R(1e-12)) continue;
 #if GC_BODY_MOTION
