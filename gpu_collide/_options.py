@@ -6,6 +6,7 @@ The words and defaults of the public functions stand here, and nowhere else.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from enum import Enum
 from functools import cached_property
 from types import NoneType
 from typing import TYPE_CHECKING, TypedDict, get_args
@@ -29,13 +30,14 @@ from gpu_collide._types import (
 from gpu_collide._validate import check_bool, check_bytes, check_choice, check_distance, check_positive
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from gpu_collide._types import ArrayLike
 
 __all__ = [
-    "AUTO_FILTERS", "BACKENDS", "BROAD_PHASES", "CANDIDATES", "CONTACTS", "DEFAULT_BYTES", "FEATURES",
-    "FILTERS", "HITS", "MOTIONS", "OLD_TUNING", "Options", "PRECISIONS", "QueryOptions", "REFINE",
+    "AUTO_FILTERS", "BACKENDS", "BROAD_PHASES", "CANDIDATES", "CONTACTS", "DEFAULT_BYTES", "Distances",
+    "FEATURES", "FILTERS", "HITS", "MOTIONS", "OLD_TUNING", "Options", "PRECISIONS", "QueryOptions", "REFINE",
     "RESULTS", "StepOptions", "Tuning",
 ]  # fmt: skip
 
@@ -55,6 +57,13 @@ FILTERS: tuple[FilterName, ...] = get_args(FilterName)
 AUTO_FILTERS: tuple[FilterName, ...] = ("spheres", "boxes")
 #: Working memory where the caller names none.
 DEFAULT_BYTES = 2 << 30
+
+
+class Distances(Enum):
+    """What `Options` say of a target distance that is no number."""
+
+    EACH = "each pair has its own, which comes with the pairs"
+
 
 _DEFAULT_RESOLUTION = {"exact": 2.0, "segments": 12.0, "pixels": 12.0}
 
@@ -137,7 +146,7 @@ class Options(Tuning):
     filters: tuple[FilterName, ...] = AUTO_FILTERS
     report: bool = False
     motion: MotionName = "relative"
-    target_distance: float = 0.0
+    target_distance: float | Distances = 0.0
     refine: Refine = "exact"
     resolution: float | None = None
     pixel_size: float | None = None
@@ -156,7 +165,7 @@ class Options(Tuning):
         tuning: Tuning | None = None,
         report: bool = False,
         motion: MotionName = "relative",
-        target_distance: float = 0.0,
+        target_distance: float | Distances = 0.0,
         refine: Refine = "exact",
         resolution: float | None = None,
         pixel_size: float | None = None,
@@ -187,9 +196,11 @@ class Options(Tuning):
         resolution, pixel_size = _check_resolution(refine, resolution, pixel_size)
         max_bytes = check_bytes(max_bytes, DEFAULT_BYTES)
         _check_properness(min_properness)
-        target_distance = check_distance(target_distance, "target_distance")
-        if target_distance > 0.0:
-            _check_at_distance(refine, precision, "auto" if tuning is None else tuning.candidates)
+        if not isinstance(target_distance, Distances):
+            target_distance = check_distance(target_distance, "target_distance")
+        if target_distance != 0.0:
+            candidates = "auto" if tuning is None else tuning.candidates
+            _check_at_distance(refine, precision, candidates, "target_distance above 0", "target_distance=0")
         return cls(
             **vars(Tuning() if tuning is None else tuning),
             report=check_bool(report, "report"),
@@ -211,6 +222,17 @@ class Options(Tuning):
     def tuning(self) -> Tuning:
         """That part of them."""
         return Tuning(**{field.name: getattr(self, field.name) for field in fields(Tuning)})
+
+    def check_meshes(self, meshes: Sequence[Any]) -> None:
+        """Raise ``ValueError`` if contacts of meshes with a rounding radius cannot be asked for so."""
+        if any(mesh.rounding > 0.0 for mesh in meshes):
+            have = "meshes that have a rounding radius", "a mesh without one"
+            _check_at_distance(self.refine, self.precision, self.candidates, *have)
+
+    @property
+    def at_distance(self) -> bool:
+        """May contacts be asked for at a distance?"""
+        return self.target_distance != 0.0
 
     @property
     def first_only(self) -> bool:
@@ -260,22 +282,22 @@ def _check_motion(motion: str, refine: str, candidates: str) -> None:
         )
 
 
-def _check_at_distance(refine: str, precision: str, candidates: str) -> None:
+def _check_at_distance(refine: str, precision: str, candidates: str, having: str, other: str) -> None:
     """Refuse what takes features for points of one screen, and what has no digits for a gap."""
     if refine != "exact":
         raise ValueError(
-            f"refine: expected 'exact' with target_distance above 0, where features share no pixel, got "
-            f"{refine!r}; target_distance=0 has it"
+            f"refine: expected 'exact' with {having}, where features share no pixel, got {refine!r}; {other} "
+            "has it"
         )
     if candidates == "raster":
         raise ValueError(
-            "candidates: expected 'auto' or 'pairs' with target_distance above 0, where features share no "
-            "rows, got 'raster'; target_distance=0 has it"
+            f"candidates: expected 'auto' or 'pairs' with {having}, where features share no rows, got "
+            f"'raster'; {other} has it"
         )
     if precision == "single":
         raise ValueError(
-            "precision: expected 'mixed' or 'double' with target_distance above 0, whose roots float32 does "
-            "not resolve, got 'single'; target_distance=0 has it"
+            f"precision: expected 'mixed' or 'double' with {having}, whose roots float32 does not resolve, "
+            f"got 'single'; {other} has it"
         )
 
 

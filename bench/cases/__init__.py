@@ -8,7 +8,7 @@ import importlib
 NAMES = (
     "cubes", "cars", "tori", "fcl", "sampled", "filters", "worlds", "rows", "race", "primitives", "moves",
     "batches", "sweeps", "slides", "dense", "calls", "motions", "casts", "clearance", "arms", "traffic",
-    "counted",
+    "round", "counted",
 )  # fmt: skip
 
 

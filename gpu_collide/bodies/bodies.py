@@ -29,7 +29,16 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import ArrayLike, StrPath
 
-__all__ = ["Bodies", "all_valid", "check_bodies", "check_motion", "refuse_spins", "with_spins", "without"]
+__all__ = [
+    "Bodies",
+    "all_valid",
+    "check_bodies",
+    "check_motion",
+    "refuse_rounded",
+    "refuse_spins",
+    "with_spins",
+    "without",
+]
 
 POSE_TO_POSE = "Bodies(meshes, shape, bodies.start, bodies.end) moves them from pose to pose"
 MESHES = "Mesh(vertices, faces) makes one of arrays, load_mesh of a file"
@@ -370,6 +379,18 @@ def check_motion(bodies: Bodies, motion: str) -> None:
             f"motion: expected 'body' for bodies that spin (from_velocities), got {motion!r}; pass "
             f"motion='body', or {POSE_TO_POSE}"
         )
+
+
+def refuse_rounded(meshes: Sequence[Mesh] | None, name: str, what: str) -> None:
+    """Raise ``ValueError`` if the argument `name` has meshes with a rounding radius, which `what` does not
+    take."""
+    for k, mesh in enumerate(meshes or ()):
+        if mesh.rounding > 0.0:
+            raise ValueError(
+                f"{name}: expected meshes without a rounding radius, which {what} does not take, got "
+                f"{mesh.rounding:g} of mesh {k}; collide, Scene.collide and Recording.collide take it, and "
+                "shapes such as gc.shapes.icosphere come near it"
+            )
 
 
 def refuse_spins(bodies: Bodies, name: str) -> None:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array, ArrayLike
 
-__all__ = ["box", "car", "torus", "icosphere", "convex_hull", "l_block", "star"]
+__all__ = [
+    "box", "capsule", "car", "convex_hull", "icosphere", "l_block", "rounded_box", "sphere", "star", "torus",
+]  # fmt: skip
 
 MOST_FACES = 1 << 24  # of a shape made here: what is asked for by mistake is refused, not waited for
 
@@ -48,6 +50,62 @@ def box(size: float | Sequence[float] | Array = (1.0, 1.0, 1.0)) -> Mesh:
     if not (size > 0).all():
         raise ValueError(f"size: expected positive lengths, got {size.tolist()}")
     return Mesh(BOX_CORNERS * size, _BOX_FACES)
+
+
+def sphere(radius: float = 1.0) -> Mesh:
+    """Sphere about the origin: one vertex with a rounding radius.
+
+    Returns
+    -------
+    Mesh
+        Of contacts with it feature 0 is its vertex. `collide`, `Scene.collide` and recordings take it.
+    """
+    return Mesh([[0.0, 0.0, 0.0]], [], rounding=check_positive(radius, "radius"))
+
+
+def capsule(radius: float = 0.5, length: float = 1.0) -> Mesh:
+    """Capsule along z with its centre at the origin: two vertices and the edge between them, with a rounding
+    radius.
+
+    Parameters
+    ----------
+    radius : float
+    length : float
+        Between the centres of its round ends; it is ``length + 2 * radius`` long.
+
+    Returns
+    -------
+    Mesh
+        Of contacts with it vertices 0 and 1 are its lower and upper end, and edge 0 its side. `collide`,
+        `Scene.collide` and recordings take it.
+    """
+    half = check_positive(length, "length") / 2
+    return Mesh([[0.0, 0.0, -half], [0.0, 0.0, half]], [], rounding=check_positive(radius, "radius"))
+
+
+def rounded_box(size: float | Sequence[float] | Array = (1.0, 1.0, 1.0), radius: float = 0.1) -> Mesh:
+    """Box with round edges and corners, its centre at the origin.
+
+    Parameters
+    ----------
+    size : float or (3,) array_like of float
+        Full lengths along x, y and z, with the rounding.
+    radius : float
+        Of its edges and corners; less than half of the shortest length.
+
+    Returns
+    -------
+    Mesh
+        8 vertices, 12 edges, 6 quads, `radius` inside of its surface. `collide`, `Scene.collide` and
+        recordings take it.
+    """
+    radius, whole = check_positive(radius, "radius"), np.ptp(box(size).vertices, axis=0)
+    if not 2 * radius < whole.min():
+        raise ValueError(
+            f"radius: expected less than half of the shortest length, {whole.min() / 2:g}, got {radius:g}; "
+            "sphere and capsule have no flat sides"
+        )
+    return Mesh(box(whole - 2 * radius).vertices, _BOX_FACES, rounding=radius)
 
 
 def car() -> Mesh:

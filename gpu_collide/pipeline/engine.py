@@ -119,24 +119,24 @@ class Pipeline:
         """What a scene of bodies with these shapes keeps on the backend, for engines of this precision."""
         return DeviceScene(self.backend, self.options.precision, meshes, shape)
 
-    def collide(self, bodies, pairs, progress=None):
+    def collide(self, bodies, pairs, progress=None, distances=None):
         """`Contacts` of pairs, (p, 2) int32 or `Given`, or of a search, whose blocks are taken one after the
-        other.
+        other; `distances` (p,) float64 of pairs that each have their own (`Distances.EACH`).
 
         Pairs that a scene asks about are those of an array that nobody can write to.
         """
         if self.kind != "cuda":
-            return self._collide(bodies, pairs, progress)
+            return self._collide(bodies, pairs, progress, distances)
         with self.backend.current():
-            return self._collide(bodies, pairs, progress)
+            return self._collide(bodies, pairs, progress, distances)
 
-    def _collide(self, bodies, pairs, progress):
+    def _collide(self, bodies, pairs, progress, distances):
         run, few, self.invalid = self.run, None, None
         if self.resident is None:
             few, pairs = self._again_for(bodies, pairs)
         elif self.kind != "cuda":  # where all pairs are recorded (`device_batches`)
             few, pairs = self._few_for(bodies, pairs)
-        fields = None if few is None else few.collide(bodies, pairs)
+        fields = None if few is None else few.collide(bodies, pairs, distances)
         if fields is not None:
             if progress is not None and len(pairs):
                 progress(len(pairs), len(pairs))
@@ -152,7 +152,7 @@ class Pipeline:
             self.backend, bodies, prepared.plan.asks_heights
         ):
             pairs = check_pairs(self.backend.to_host(pairs.rows), len(bodies))
-        fields, asked = query.collide(run, prepared, bodies, pairs, progress, stay)
+        fields, asked = query.collide(run, prepared, bodies, pairs, progress, stay, distances)
         info, self.invalid = self._info(), asked.invalid
         if asked.report is not None:
             info["report"] = asked.report.to_dict()

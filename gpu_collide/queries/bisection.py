@@ -14,7 +14,7 @@ from gpu_collide._calls import within_memory
 from gpu_collide._options import Options
 from gpu_collide._validate import check_pairs, check_positive, read_only
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion
+from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion, refuse_rounded
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.results.contacts import Status
 
@@ -162,6 +162,7 @@ def bisection(
     False
     """
     check_bodies(bodies)
+    refuse_rounded(bodies.meshes, "bodies", "bisection")
     given = check_pairs(pairs, len(bodies))
     samples = _check_samples(samples)
     iterations = check_positive(iterations, "iterations", integer=True)

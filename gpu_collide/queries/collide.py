@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._calls import renamed
-from gpu_collide._options import OLD_TUNING
-from gpu_collide._validate import as_numpy, check_callable, check_pairs, device_pairs
+from gpu_collide._options import OLD_TUNING, Distances
+from gpu_collide._validate import as_numpy, check_callable, check_pairs, device_pairs, lengths_of_pairs
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, all_valid, check_bodies, check_motion
 from gpu_collide.bodies.rules import check_rules
@@ -39,7 +39,10 @@ if TYPE_CHECKING:
     )
     from gpu_collide.results.contacts import Contacts
 
-__all__ = ["answer", "answer_pairs", "check_given", "collide", "refuse_rules", "warn_of_invalid_in"]
+__all__ = [
+    "answer", "answer_pairs", "check_distances", "check_given", "collide", "refuse_rules",
+    "warn_of_invalid_in",
+]  # fmt: skip
 
 
 @renamed(**OLD_TUNING)
@@ -55,7 +58,7 @@ def collide(
     tuning: Tuning | None = None,
     report: bool = False,
     motion: MotionName = "relative",
-    target_distance: float = 0.0,
+    target_distance: ArrayLike = 0.0,
     refine: Refine = "exact",
     resolution: float | None = None,
     pixel_size: float | None = None,
@@ -96,8 +99,9 @@ def collide(
         straight on and spinning if it was made by `Bodies.from_velocities`; `Bodies.poses_at` has where it
         is. Where both are the same, within rounding, so are the bits. ``body`` takes ``refine="exact"``, and
         1.7 to 3.3 times as long where both turn by 20 to 45 degrees.
-    target_distance : float, optional
-        Contact is where the gap between two bodies falls to this length, in units of the poses: all such
+    target_distance : float or (p,) array_like of float, optional
+        Contact is where the gap between two bodies falls to this length, in units of the poses, or with
+        `pairs` to that of the pair: all such
         places; at `toi` a pair is nearer than it for the first time. Vertices beside edges and beside
         vertices are contacts of their own then (EV, VE, VV), `local_a` and `local_b` are the closest points
         of both bodies, and `position` is A's. It takes ``refine="exact"``, and ``mixed`` or ``double``.
@@ -231,28 +235,30 @@ def collide(
     rules: Any = None
     if pairs is None or still_pairs is not False or any(rule is not None for rule in told):
         rules = check_rules(len(bodies), *told, still_pairs)
+    given: Any = None if pairs is None else check_given(pairs, len(bodies))
+    distance, distances = check_distances(target_distance, None if given is None else len(given))
     options = options_of(
-        tuning=tuning, report=report, motion=motion, target_distance=target_distance, refine=refine,
+        tuning=tuning, report=report, motion=motion, target_distance=distance, refine=refine,
         resolution=resolution, pixel_size=pixel_size,
         min_properness=min_properness, contacts=contacts, check_start=check_start, precision=precision,
         backend=backend, max_bytes=max_bytes, results=results,
     )  # fmt: skip
     if progress is not None:
         check_callable(progress, "progress")
-    exit = check_exit(exit, options)
+    exit = check_exit(exit, options, bodies.meshes)
     if pairs is not None:
         if rules is not None:
             refuse_rules(world=world, group=group, mask=mask, ignore=ignore,
                           still_pairs=rules.still_pairs or None)  # fmt: skip
-        pairs = check_given(pairs, len(bodies))
     check_motion(bodies, options.motion)
+    options.check_meshes(bodies.meshes)
     engines = engines_of(get_backend(options.backend, options.precision))
     engine = engines.take(bodies.meshes, options)
     if pairs is None:
-        search = open_search(engine, bodies, rules, margin=options.target_distance)
+        search = open_search(engine, bodies, rules, margin=float(distance))
         found = answer(engine, bodies, search, progress)
     else:
-        found = answer_pairs(engine, bodies, pairs, progress)
+        found = answer_pairs(engine, bodies, given, progress, distances)
     engines.give(bodies.meshes, engine)
     warn_of_bodies(bodies, found.pairs, found.status)
     return with_exits(found, bodies, options) if exit else found
@@ -264,7 +270,17 @@ def check_given(pairs: ArrayLike, n: int) -> Any:
     return check_pairs(pairs, n) if there is None else there
 
 
-def answer_pairs(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = None) -> Contacts:
+def check_distances(target_distance: Any, n_pairs: int | None) -> tuple[Any, Array | None]:
+    """What `Options` say of a target distance, and (n_pairs,) float64 if each given pair has its own."""
+    if np.ndim(target_distance) == 0:
+        return target_distance, None
+    most = float(np.finfo(np.float64).max)
+    return Distances.EACH, lengths_of_pairs(target_distance, "target_distance", n_pairs, most)
+
+
+def answer_pairs(
+    engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = None, distances: Array | None = None
+) -> Contacts:
     """`answer` of pairs that went through `check_given`, with a warning of bodies whose poses are none:
     before the work, or behind it where they lie on a device and nobody has looked at them."""
     if not isinstance(pairs, np.ndarray):
@@ -273,7 +289,7 @@ def answer_pairs(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | N
     late = isinstance(pairs, Given) or bodies.on_device
     if not late:
         warn_of_invalid_in(bodies, pairs)
-    found = answer(engine, bodies, pairs, progress)
+    found = answer(engine, bodies, pairs, progress, distances)
     if late:
         invalid = engine.invalid
         if invalid is None:
@@ -283,7 +299,9 @@ def answer_pairs(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | N
     return found
 
 
-def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = None) -> Contacts:
+def answer(
+    engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = None, distances: Array | None = None
+) -> Contacts:
     """`Contacts` of bodies and pairs that are checked already.
 
     Parameters
@@ -292,11 +310,15 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
     bodies : Bodies
     pairs : (p, 2) int32 ndarray, Given, or the search of `open_search`
     progress : callable, optional
+    distances : (p,) float64 ndarray, optional
+        If the options say that each pair has its own.
     """
     options = engine.options
-    found = engine.collide(bodies, pairs, progress)
+    found = engine.collide(bodies, pairs, progress, distances)
     info = found.info  # of a result that nobody else has yet
     info.update(options.told, filters=list(options.filters))
+    if distances is not None:
+        info["target_distance"] = float(distances.max(initial=0.0))
     if bodies.worlds is not None:
         info["worlds"] = bodies.worlds
     if bodies.named:
@@ -309,6 +331,8 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
     if "GPU_COLLIDE_CHECK" in os.environ and invariants.enabled():
         names = ("min_properness", "motion", "precision", "refine", "target_distance")
         asked = {name: getattr(options, name) for name in names}
+        if distances is not None:
+            asked["target_distance"] = distances
         here = found.to_numpy()
         invariants.ensure(here, bodies, here.pairs, contacts=options.contacts, **asked)
     return found

@@ -8,14 +8,14 @@ half-way between them says, in their order, whether the two are apart from the e
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from gpu_collide._options import Options
+from gpu_collide._options import Distances, Options
 from gpu_collide._validate import as_numpy, check_bool
 from gpu_collide.backends import get_backend, sources
-from gpu_collide.bodies.bodies import Bodies, with_spins
+from gpu_collide.bodies.bodies import Bodies, refuse_rounded, with_spins
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.spins import Spins
 from gpu_collide.geometry.mesh.mesh import Mesh
@@ -24,6 +24,8 @@ from gpu_collide.queries.engine_cache import engines_of
 from gpu_collide.results.enums import Status
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gpu_collide._types import Array
     from gpu_collide.results.contacts import Contacts
 
@@ -38,14 +40,21 @@ _HALF = 1e-6
 _KNOWN = (Status.MISS, Status.HIT, Status.INITIAL_OVERLAP)
 
 
-def check_exit(exit: Any, options: Options) -> bool:
+def check_exit(exit: Any, options: Options, meshes: Sequence[Mesh]) -> bool:
     """The checked argument of this name. Raises ``ValueError`` where contacts are not exact, so that nothing
-    is said of what is between them."""
+    is said of what is between them, or where clearance does not know how far the bodies are apart."""
     exit = check_bool(exit, "exit")
     if exit and options.refine != "exact":
         raise ValueError(
             f"refine: expected 'exact' with exit=True, got {options.refine!r}; leave out one of them"
         )
+    if exit and options.target_distance is Distances.EACH:
+        raise ValueError(
+            "target_distance: expected one length with exit=True, got one for each pair; ask for the pairs "
+            "of each length in a call of their own"
+        )
+    if exit:
+        refuse_rounded(meshes, "bodies", "exit=True")
     return exit
 
 
@@ -186,7 +195,7 @@ def _apart(engines: Any, asked: Options, own: Bodies, pair: Array, time: Array) 
     there = some.poses_at(np.repeat(time, 2))
     still = some.moved(there, there)
     radius = np.array([mesh.radius for mesh in own.meshes])[still.shape].reshape(-1, 2).max(axis=1)
-    near = asked.target_distance * (1.0 + _BEYOND)
+    near = float(cast("float", asked.target_distance)) * (1.0 + _BEYOND)
     wanted = Asked(tolerance=FINEST, max_distance=2.0 * near + _BEYOND * radius, at=np.zeros(1), enough=0.0)
     engine = engines.take(still.meshes, asked)
     fields, _ = engine.clearance(still, np.arange(len(both), dtype=np.int32).reshape(-1, 2), wanted)

@@ -20,11 +20,11 @@ from gpu_collide._validate import (
 )
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, refuse_rounded
 from gpu_collide.bodies.poses import Poses, as_poses
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.clearance_arguments import checked, measured
-from gpu_collide.queries.collide import answer, answer_pairs, warn_of_invalid_in
+from gpu_collide.queries.collide import answer, answer_pairs, check_distances, warn_of_invalid_in
 from gpu_collide.queries.exits import check_exit, with_exits
 from gpu_collide.queries.input_warnings import warn_of_bodies
 from gpu_collide.queries.pairs import all_pairs, check_count, gathered, warn_of_invalid
@@ -209,7 +209,7 @@ class Scene(ScenePoses):
         *,
         tuning: Tuning | None = None,
         report: bool = False,
-        target_distance: float = 0.0,
+        target_distance: ArrayLike = 0.0,
         refine: Refine = "exact",
         resolution: float | None = None,
         pixel_size: float | None = None,
@@ -250,19 +250,25 @@ check_start, exit, results, progress
         """
         with self._lock:
             bodies, kept = self._now(), self._kept
+            asked: Any = None
+            if pairs is not None:
+                asked = None if type(pairs) is np.ndarray else device_pairs(pairs)
+                asked = kept.pairs.of(pairs) if asked is None else asked
+            target_distance, distances = check_distances(
+                target_distance, None if asked is None else len(asked)
+            )
             engine = kept.engines.of(
                 tuning=tuning, report=report, target_distance=target_distance, refine=refine,
                 resolution=resolution, pixel_size=pixel_size, min_properness=min_properness,
                 contacts=contacts, check_start=check_start, results=results,
             )  # fmt: skip
+            engine.options.check_meshes(bodies.meshes)
             if progress is not None:
                 check_callable(progress, "progress")
-            exit = check_exit(exit, engine.options)
-            if pairs is not None:
-                there = None if type(pairs) is np.ndarray else device_pairs(pairs)
-                asked = kept.pairs.of(pairs) if there is None else there
+            exit = check_exit(exit, engine.options, bodies.meshes)
+            if asked is not None:
                 with kept.work:
-                    found = answer_pairs(engine, bodies, asked, progress)
+                    found = answer_pairs(engine, bodies, asked, progress, distances)
             else:
                 with kept.work:
                     search = kept.search(engine, bodies, self._rules, engine.options.target_distance)
@@ -310,6 +316,7 @@ check_start, exit, results, progress
         asked = checked(max_distance, at, regions, tolerance, progress, None if pairs is None else len(pairs))
         with self._lock:
             bodies, kept = self._now(), self._kept
+            refuse_rounded(bodies.meshes, "scene", "clearance")
             everything = pairs is None and asked.max_distance == np.inf
             engine = kept.engines.of(tuning=Tuning(broad_phase="off") if everything else None)
             with kept.work:

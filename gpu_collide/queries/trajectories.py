@@ -251,6 +251,8 @@ def step_batches(
     check_rules(total, worlds, groups, masks, left_out, still_pairs)
     needed: Any = {} if programs is None else {"programs": programs}
     engine = engine_on(get_backend(checked.backend, checked.precision, **needed), checked)
+    if programs is None:
+        checked.check_meshes((*movers.meshes, *(() if still is None else still.meshes)))
     crew = Participants(movers, still, worlds, groups, masks, left_out)
     size = 1 if crew.alone else frames_per_batch or crew.usual_batch(checked.max_bytes)
     sweep = kind(crew, times, max_speed, max_turn, progress, size, bool(still_pairs), engine)

@@ -46,12 +46,13 @@ class Reference:
         """What a scene of bodies with these shapes keeps: nothing."""
         return None
 
-    def collide(self, bodies, pairs, progress=None):
-        """`Contacts` of pairs, (p, 2) int32, or of a search."""
+    def collide(self, bodies, pairs, progress=None, distances=None):
+        """`Contacts` of pairs, (p, 2) int32, or of a search; `distances` (p,) of pairs that each have their
+        own."""
         if not isinstance(pairs, np.ndarray):
             blocks = list(pairs.blocks(1 << 20))
             pairs = np.concatenate(blocks) if blocks else np.zeros((0, 2), np.int32)
-        found = collide_reference(bodies, pairs, self.options, progress)
+        found = collide_reference(bodies, pairs, self.options, progress, distances)
         return replace(found, pairs=pairs, info={**self.about(), **found.info})
 
     def clearance(self, bodies, pairs, asked, progress=None):

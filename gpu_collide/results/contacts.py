@@ -99,7 +99,8 @@ class Contacts(Result):
         other body, negative where solids that touch there would already be inside each other.
     local_a, local_b : (c, 3) float64
         The same point in the coordinates of A's and B's mesh. At a distance each body's own closest point;
-        `position` is A's, and B's is ``position + target_distance * normal``.
+        `position` is A's, and B's is ``position + target_distance * normal``. Of meshes with a rounding
+        radius all points are on the rounded surfaces.
     normal_speed : (c,) float64
         Relative speed along the normal, length per step: negative approaches, zero slides, positive
         separates.

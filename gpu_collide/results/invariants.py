@@ -78,7 +78,7 @@ def violations(
     refine: Refine = "exact",
     contacts: ContactsWanted = "all",
     motion: MotionName = "relative",
-    target_distance: float = 0.0,
+    target_distance: Any = 0.0,
 ) -> list[str]:
     """Sentences about every promise that the result breaks; none if it is sound.
 
@@ -89,7 +89,8 @@ def violations(
     pairs : (p, 2) array_like of int, optional
         Default: the pairs that the result holds.
     min_properness, precision, refine, contacts, motion, target_distance
-        As the query was asked. Places are checked in exact mode only; the others are off by pixels.
+        As the query was asked; of distances one, or (p,) of the pairs. Places are checked in exact mode only;
+        the others are off by pixels.
     """
     found = found.to_numpy()
     pairs = np.asarray(found.pairs if pairs is None else pairs).reshape(-1, 2)
@@ -100,7 +101,8 @@ def violations(
     bad = _features(found, bodies, pairs) + _numbers(found, min_properness, slack)
     if not bad and len(found) and refine == "exact":
         kind = BodyMotions if motion == "body" else Motion
-        bad = _places(found, bodies, pairs, slack, kind, target_distance)
+        distance = np.broadcast_to(target_distance, len(pairs))[found.pair]
+        bad = _places(found, bodies, pairs, slack, kind, distance)
     return bad
 
 
@@ -202,7 +204,7 @@ def _numbers(found: Contacts, min_properness: float, slack: _Slack) -> list[str]
 
 
 def _places(
-    found: Contacts, bodies: Bodies, pairs: Array, slack: _Slack, kind: type[Motion], distance: float
+    found: Contacts, bodies: Bodies, pairs: Array, slack: _Slack, kind: type[Motion], distance: Array
 ) -> list[str]:
     """Local points lie on their features, meet at the time of the contact, or are as far apart then as was
     asked for, and are where the world says."""
@@ -233,16 +235,18 @@ def _places(
     bad += _tell(found, off_b > border, "local_b is off its feature by", off_b)
 
     apart = motion.b_in_a(time, found.local_b) - found.local_a
-    if distance > 0:
-        # what is not above the touch tolerance is no distance
-        wide = np.where(distance > slack.place * size, distance, 0.0)
-        apart = np.abs(np.sqrt((apart**2).sum(axis=1)) - wide)
-        bad += _tell(
-            found, sure & (apart > soft), "local_a and local_b are not at the distance: off by", apart
-        )
-    else:
-        apart = np.abs(apart).max(axis=1)
-        bad += _tell(found, sure & (apart > soft), "local_a and local_b do not meet: apart by", apart)
+    # what is not above the touch tolerance is no distance
+    wide = np.where(distance > slack.place * size, distance, 0.0)
+    off = np.abs(np.sqrt((apart**2).sum(axis=1)) - wide)
+    bad += _tell(
+        found,
+        sure & (distance > 0) & (off > soft),
+        "local_a and local_b are not at the distance: off by",
+        off,
+    )
+    apart = np.abs(apart).max(axis=1)
+    meet = sure & (distance == 0) & (apart > soft)
+    bad += _tell(found, meet, "local_a and local_b do not meet: apart by", apart)
 
     world, turned, far, real = carry(bodies, a, time, found.local_a, motion.face_normal(table, found))
     sure_world = real > slack.half_turn

@@ -223,6 +223,7 @@ class Tables:
     def __init__(self, meshes: Sequence[Mesh]) -> None:
         self.center = np.array([m.center for m in meshes])
         self.radius = np.array([m.radius for m in meshes])
+        self.rounding = np.array([m.rounding for m in meshes])
 
         def joined(arrays: Any, raise_by: Any = None) -> tuple[Array, Array]:
             first = np.cumsum([0, *(len(x) for x in arrays)])
@@ -248,20 +249,21 @@ class Tables:
 
     def off_feature(self, mesh: Array, sort: Array, feature: Array, local: Array) -> Array:
         """How far points of mesh coordinates are off the vertex, edge or face (`sort`: V, E, F) that their
-        contact names."""
+        contact names, or off its surface, outside of it by the rounding."""
         x = local - self.center[mesh]
         off = np.zeros(len(x))
         k = np.flatnonzero(sort == "F")
         off[k] = self._off_face(self.first_face[mesh[k]] + feature[k], x[k])
         k = np.flatnonzero(sort == "V")
-        off[k] = np.abs(x[k] - self.points[self.first_point[mesh[k]] + feature[k]]).max(axis=1)
+        apart = x[k] - self.points[self.first_point[mesh[k]] + feature[k]]
+        off[k] = np.sqrt(_dot(apart, apart))
         k = np.flatnonzero(sort == "E")
         ends = self.points[self.edges[self.first_edge[mesh[k]] + feature[k]]]
         along, from_low = ends[:, 1] - ends[:, 0], x[k] - ends[:, 0]
         share = np.clip(_dot(from_low, along) / _dot(along, along), 0, 1)
         gap = from_low - share[:, None] * along
         off[k] = np.sqrt(_dot(gap, gap))
-        return off
+        return np.abs(off - self.rounding[mesh])
 
     def _off_face(self, face: Array, x: Array) -> Array:
         """Off the plane, or outside a side in it, whichever is more."""

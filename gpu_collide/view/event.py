@@ -13,6 +13,7 @@ from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
 from gpu_collide._validate import how_many
+from gpu_collide.bodies.bodies import refuse_rounded
 from gpu_collide.view.space import (
     COLOR_A,
     COLOR_B,
@@ -85,6 +86,7 @@ def plot_event(
     if step < 0:
         raise ValueError("event: expected an encounter with contacts, got one of bodies that only overlap")
     bodies = recording.bodies(step)
+    refuse_rounded(bodies.meshes, "recording", "a picture")
     if contacts is None:
         from gpu_collide.queries.collide import collide
 

@@ -18,7 +18,7 @@ from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
 from gpu_collide._validate import as_int_array, how_many
-from gpu_collide.bodies.bodies import check_bodies, check_motion
+from gpu_collide.bodies.bodies import check_bodies, check_motion, refuse_rounded
 from gpu_collide.view.screen import Screen, on_screen, own_motion_of, rasterize, screw_of
 from gpu_collide.view.space import (
     COLOR_A,
@@ -146,6 +146,7 @@ def _draw_pixels(ax: Any, screen: Screen) -> None:
 def _check_pair(bodies: Any, pair: Any, motion: str = "relative") -> None:
     """Raise unless these are bodies that can move so and two of their numbers."""
     check_motion(check_bodies(bodies), motion)
+    refuse_rounded(bodies.meshes, "bodies", "a picture")
     if np.shape(pair) != (2,):
         raise ValueError(f"pair: expected the numbers of two bodies, such as contacts.pairs[0], got {pair!r}")
     as_int_array(pair, "pair", low=0, high=len(bodies))

@@ -247,6 +247,7 @@ class _Writer:
                     "start": self.array(mesh.face_start),
                     "corners": self.array(mesh.face_vertices),
                     "two_sided": bool(mesh.two_sided),
+                    "rounding": mesh.rounding,
                     "parts": None if parts is None
                     else [list(parts.names), self.array(parts.start), self.array(parts.members)],
                 }
@@ -318,8 +319,10 @@ class _Reader:
             of = self._nodes[k]
             start, corners = self.array(of["start"]), self.array(of["corners"])
             parts = of["parts"]
+            points, rounding = self.array(of["vertices"]), of.get("rounding", 0.0)
+            faces = np.split(corners, start[1:-1]) if len(points) > 2 else []
             self._meshes[k] = Mesh(
-                self.array(of["vertices"]), np.split(corners, start[1:-1]), two_sided=of["two_sided"],
+                points, faces, two_sided=of["two_sided"], rounding=rounding,
                 parts=None if parts is None else Parts(parts[0], *(self.array(name) for name in parts[1:])),
             )  # fmt: skip
             if self._meshes[k].n_faces != len(start) - 1:

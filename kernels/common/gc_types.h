@@ -138,7 +138,8 @@ typedef struct {
     ONE(X, radius)     /* about it */ \
     ONE(X, scale)      /* power of two >= radius */ \
     MANY(X, sides, 3)  /* half the sides of the box */ \
-    ONE(X, face_reach) /* greatest distance of a face's corner from the mean of its corners */
+    ONE(X, face_reach) /* greatest distance of a face's corner from the mean of its corners */ \
+    ONE(X, rounding)   /* how far the surface is outside the mesh; in the radius and the sides as well */
 GC_RECORD(GC_MESH_REAL)
 
 /* a plain box: reals */

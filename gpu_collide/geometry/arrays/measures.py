@@ -11,7 +11,7 @@ from gpu_collide.geometry.arrays import adjacency as adj
 if TYPE_CHECKING:
     from gpu_collide._types import Array
 
-__all__ = ["MAGNITUDES", "normalise", "planes", "same_places"]
+__all__ = ["MAGNITUDES", "normalise", "normalise_thin", "planes", "same_places"]
 
 # Lengths outside cannot be squared and divided in float32 without loss: contacts were lost in "mixed" from
 # 1e39 up and from 1e-39 down, in "single" from 1e38 up and from 1e-25 down.
@@ -50,6 +50,14 @@ def normalise(points: Array) -> tuple[Array, float, Array]:
             f"vertices: expected points in different places, got all {len(points)} of them in one"
         )
     return center, radius, offset / radius
+
+
+def normalise_thin(points: Array) -> tuple[Array, float]:
+    """Centre and bounding radius of one point or two."""
+    if not np.abs(points).max() < MAGNITUDES[1]:
+        raise ValueError(f"vertices: expected coordinates below {MAGNITUDES[1]:g} in size")
+    center = 0.5 * points[0] + 0.5 * points[-1]
+    return center, float(np.linalg.norm(points[0] - center))
 
 
 def planes(scaled: Array, start: Array, corners: Array) -> tuple[Array, Array]:

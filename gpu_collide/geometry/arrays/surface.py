@@ -31,6 +31,7 @@ class Surface(Frozen):
     vertices: NDArray[np.float64]
     center: NDArray[np.float64]
     radius: float
+    rounding: float
     two_sided: bool
     face_start: NDArray[np.int32]
     face_vertices: NDArray[np.int32]
@@ -59,7 +60,7 @@ class Surface(Frozen):
 
     def _connect(self, start: Array, corners: Array, scaled: Array) -> None:
         """Fill in planes, edges and neighbours from the final loops."""
-        n_vertices, radius = len(self.vertices), self.radius
+        n_vertices, radius = len(self.vertices), self.radius - self.rounding
         normals, offsets = planes(scaled, start, corners)
         self.face_planes = np.concatenate([normals, offsets[:, None] * radius], axis=1)
         self.face_start, self.face_vertices = start.astype(np.int32), corners.astype(np.int32)
@@ -76,9 +77,30 @@ class Surface(Frozen):
         reflex = self.edges[(self.edge_flags & adj.EDGE_REFLEX) != 0]
         self.vertex_flags = np.zeros(n_vertices, np.int32)
         self.vertex_flags[reflex.reshape(-1)] |= adj.VERTEX_REFLEX
+        self._own()
+
+    def _connect_thin(self) -> None:
+        """The same of one vertex or two, without a face: an edge, which of one vertex has both ends there,
+        and a face without any area, by which queries come to both."""
+        n, last = len(self.vertices), len(self.vertices) - 1
+        self.edges = np.array([[0, last]], np.int32)
+        self.face_planes, self.face_start = np.zeros((1, 4)), np.array([0, 3], np.int32)
+        self.face_vertices, self.face_edges = np.array([0, last, 0], np.int32), np.zeros(3, np.int32)
+        self.edge_face_start, self.edge_faces = np.array([0, 1], np.int32), np.zeros(1, np.int32)
+        self.edge_flags, self.vertex_flags = np.array([adj.EDGE_BORDER], np.int32), np.zeros(n, np.int32)
+        self.vertex_edge_start, self.vertex_edges = adj.group_by(self.edges.reshape(-1), np.arange(2), n)
+        self.vertex_face_start, self.vertex_faces = np.arange(n + 1, dtype=np.int32), np.zeros(n, np.int32)
+        self._own()
+
+    def _own(self) -> None:
         for name, value in list(vars(self).items()):
             if isinstance(value, np.ndarray):
                 setattr(self, name, owned(value))
+
+    @property
+    def thin(self) -> bool:
+        """Is it a point or a line, which only its `rounding` makes a shape?"""
+        return len(self.vertices) < 3
 
     @property
     def n_vertices(self) -> int:

@@ -12,12 +12,19 @@ from gpu_collide._validate import (
     as_numpy,
     check_bool,
     check_choice,
+    check_distance,
     check_finite,
     check_positive,
     how_many,
 )
 from gpu_collide.backends import declarations
-from gpu_collide.geometry.arrays.measures import normalise, planes, same_places
+from gpu_collide.geometry.arrays.measures import (
+    MAGNITUDES,
+    normalise,
+    normalise_thin,
+    planes,
+    same_places,
+)
 from gpu_collide.geometry.arrays.parts import Parts, as_parts
 from gpu_collide.geometry.arrays.report import MeshReport
 from gpu_collide.geometry.arrays.surface import Surface
@@ -37,6 +44,16 @@ if TYPE_CHECKING:
 __all__ = ["Mesh", "MeshReport"]
 
 FAR_FROM_ORIGIN = 1e4  # sizes between a mesh and its own origin above which the report mentions rounding
+
+
+def check_rounding(value: Any) -> float:
+    """Check a rounding radius; returns it as ``float``."""
+    rounding = check_distance(value, "rounding")
+    if rounding and not MAGNITUDES[0] < rounding < MAGNITUDES[1]:
+        raise ValueError(
+            f"rounding: expected 0 or a length between {MAGNITUDES[0]:g} and {MAGNITUDES[1]:g}, got {value}"
+        )
+    return rounding
 
 
 class Mesh(Surface):
@@ -65,6 +82,11 @@ class Mesh(Surface):
         Weld vertices of exactly the same coordinates first.
     parts : (m,) sequence of str, optional
         What the part is called that each face belongs to; empty for none. Contacts tell the names.
+    rounding : float, optional
+        Rounding radius: the body is all that is within this length of the mesh, so that its surface is that
+        of the mesh moved outwards, with round edges and corners. With one above 0 `faces` may be empty, of
+        one vertex (a sphere) or two (a capsule). Queries that do not take it say so: see
+        docs/guide/round.md.
 
     Attributes
     ----------
@@ -73,7 +95,8 @@ class Mesh(Surface):
     center : (3,) float64
         Middle of the bounding box of all vertices.
     radius : float
-        Largest distance of a vertex from `center`.
+        Largest distance of a vertex from `center`, and `rounding`.
+    rounding : float
     two_sided : bool
     face_start : (nf + 1,) int32
     face_vertices : (L,) int32
@@ -135,7 +158,9 @@ class Mesh(Surface):
         merge_coplanar: bool | float = False,
         merge_vertices: bool = False,
         parts: Sequence[str] | Parts | None = None,
+        rounding: float = 0.0,
     ) -> None:
+        rounding = self.rounding = check_rounding(rounding)
         two_sided = check_bool(two_sided, "two_sided")
         triangulate = check_bool(triangulate, "triangulate")
         merge_vertices = check_bool(merge_vertices, "merge_vertices")
@@ -144,6 +169,10 @@ class Mesh(Surface):
         points = check_finite(as_float_array(given, "vertices", shape=(None, 3)), "vertices")
         if len(points) == 0:
             raise ValueError("vertices: expected at least three vertices, got none")
+        loose: Any = faces
+        if rounding > 0.0 and len(points) < 3 and len(loose) == 0:
+            self._make_thin(points)
+            return
         start, corners = loops.parse_faces(faces, len(points))
         named = as_parts(parts, len(start) - 1)
         if max(len(points), len(corners)) >= 2**30:
@@ -210,12 +239,25 @@ class Mesh(Surface):
 
         center, radius, scaled = normalise(points)
         self.vertices = points
-        self.center, self.radius, self.two_sided = center, radius, two_sided
+        self.center, self.radius, self.two_sided = center, radius + rounding, two_sided
         self.source_face, self.source_vertex = source, source_vertex
         self.source_faces_start, self.source_faces = members_start, members
         self.parts = None if named is None else named.of_merged(members_start, members)
         self._connect(start, corners, scaled)
         self.report = MeshReport.build(findings + self._oddities())
+        self._frozen = True
+
+    def _make_thin(self, points: Array) -> None:
+        """All of one vertex or two."""
+        self.vertices, self.two_sided, self.parts = points, True, None
+        self.center, radius = normalise_thin(points)
+        if len(points) == 2 and not radius > MAGNITUDES[0]:
+            raise ValueError("vertices: expected two different places, got one; pass one vertex for a sphere")
+        self.radius = radius + self.rounding
+        self.source_face = self.source_faces = np.zeros(1, np.int64)
+        self.source_faces_start, self.source_vertex = np.arange(2), np.arange(len(points))
+        self._connect_thin()
+        self.report = MeshReport.build([])
         self._frozen = True
 
     def _oddities(self) -> list[tuple[str, Any]]:
@@ -260,7 +302,7 @@ class Mesh(Surface):
         last = np.repeat(self.face_start[1:], np.diff(self.face_start))
         first = np.repeat(self.face_start[:-1], np.diff(self.face_start))
         corners = self.face_vertices[first + last - 1 - np.arange(len(last))]
-        return self._again(self.vertices, corners)
+        return self._again(self.vertices, corners, self.rounding)
 
     def scaled(self, factor: float, *, up: str | None = None) -> Mesh:
         """The same mesh in another unit of length, and with another axis upward.
@@ -288,14 +330,32 @@ class Mesh(Surface):
         if up is not None:
             k = "xyz".index(check_choice(up, "up", ("x", "y", "z")))
             points = points[:, [(k + 1) % 3, (k + 2) % 3, k]]
-        return self._again(points, self.face_vertices)
+        return self._again(points, self.face_vertices, factor * self.rounding)
 
-    def _again(self, vertices: Array, corners: Array) -> Mesh:
+    def rounded(self, radius: float) -> Mesh:
+        """The same mesh with another rounding radius, 0 for none.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A radius that is no length from 0 up, or 0 of a sphere or a capsule.
+
+        Examples
+        --------
+        >>> import gpu_collide as gc
+        >>> gc.shapes.l_block().rounded(0.05).rounding
+        0.05
+        """
+        return self._again(self.vertices, self.face_vertices, check_rounding(radius))
+
+    def _again(self, vertices: Array, corners: Array, rounding: float = 0.0) -> Mesh:
         """A mesh of other vertices or corners, of the same number for each face."""
+        if self.thin:
+            return Mesh(vertices, [], rounding=rounding)
         sides = np.diff(self.face_start)
         loops = np.split(corners, self.face_start[1:-1])
         faces = corners.reshape(len(sides), -1) if (sides == sides[0]).all() else loops
-        return Mesh(vertices, faces, two_sided=self.two_sided, parts=self.parts)
+        return Mesh(vertices, faces, two_sided=self.two_sided, parts=self.parts, rounding=rounding)
 
     def part_of(self, feature: str, number: int) -> str:
         """What the part is called that a face, an edge or a vertex belongs to.
@@ -384,4 +444,8 @@ class Mesh(Surface):
         odd = f", {how_many(len(self.report), 'remark')} in .report" if len(self.report) else ""
         counts = f"{how_many(self.n_vertices, 'vertex', 'vertices')}, {how_many(self.n_edges, 'edge')}"
         counts += f", {how_many(self.n_faces, 'face')}"
+        if self.rounding:
+            odd = f", rounding {self.rounding:g}{odd}"
+        if self.thin:
+            return f"Mesh({'sphere' if self.n_vertices == 1 else 'capsule'}{odd})"
         return f"Mesh({counts}, {kind}{sides}{odd})"

@@ -21,7 +21,7 @@ import numpy as np
 from gpu_collide._validate import owned
 from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.geometry.arrays.adjacency import next_corner
-from gpu_collide.geometry.arrays.measures import normalise
+from gpu_collide.geometry.arrays.measures import normalise, normalise_thin
 from gpu_collide.geometry.arrays.parts import Parts
 from gpu_collide.geometry.arrays.report import MeshReport
 from gpu_collide.geometry.preparation import prepared
@@ -135,7 +135,8 @@ def _content(mesh: Surface) -> tuple[Any, list[Array | None]]:
         for a, kind in zip(given, _TYPES.values(), strict=True)
     ]
     names = None if parts is None else tuple(parts.names)
-    return (bool(mesh.two_sided), n_faces, sides if alike else None, names), arrays
+    head = bool(mesh.two_sided), n_faces, sides if alike else None, names
+    return (*head, mesh.rounding) if mesh.rounding else head, arrays
 
 
 def _unless_counted(array: Array) -> Array | None:
@@ -157,14 +158,17 @@ def _damaged(what: str) -> NoReturn:
 
 def _connected(mesh: Surface, head: Any, vertices: Any, corners: Any, start: Any, *more: Any) -> Surface:
     """A mesh without its report, of arrays that nobody has looked at: kernels index by what is made here."""
-    two_sided, n_faces, sides, names = head
+    two_sided, n_faces, sides, names, *rounding = head
+    mesh.rounding = float(rounding[0]) if rounding else 0.0
     source, source_vertex, members_start, members, part_start, part_members = more
     points = vertices.reshape(-1, 3)
     start = np.arange(n_faces + 1) * sides if start is None else start
     corners, start = corners.astype(np.int64), start.astype(np.int64)
     if not np.isfinite(points).all() or not _is_csr(start, n_faces, len(corners), 3):
         _damaged("no loops of finite points")
-    if corners.min() < 0 or corners.max() >= len(points) or (corners == corners[next_corner(start)]).any():
+    thin = len(points) < 3 and mesh.rounding > 0.0
+    same = (corners == corners[next_corner(start)]).any()
+    if corners.min() < 0 or corners.max() >= len(points) or (same and not thin):
         _damaged("no loops of its vertices")
     source = np.arange(n_faces) if source is None else source
     source_vertex = np.arange(len(points)) if source_vertex is None else source_vertex
@@ -182,9 +186,15 @@ def _connected(mesh: Surface, head: Any, vertices: Any, corners: Any, start: Any
             _damaged("no names of its parts")
         parts = Parts(names, part_start, part_members)
     mesh.vertices, mesh.two_sided = points, bool(two_sided)
-    mesh.center, mesh.radius, scaled = normalise(points)
     mesh.source_face, mesh.source_vertex = source, source_vertex
     mesh.source_faces_start, mesh.source_faces, mesh.parts = members_start, members, parts
+    if thin:
+        mesh.center, radius = normalise_thin(points)
+        mesh.radius = radius + mesh.rounding
+        mesh._connect_thin()
+        return mesh
+    mesh.center, radius, scaled = normalise(points)
+    mesh.radius = radius + mesh.rounding
     mesh._connect(start, corners, scaled)
     return mesh
 

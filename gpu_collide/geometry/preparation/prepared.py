@@ -118,13 +118,13 @@ def keep_alike(mesh: Surface, alike: Surface, made: dict[str, Any]) -> None:
 
 
 def measures_of(mesh: Surface) -> NDArray[np.float64]:
-    """(9,) float64: centre, radius, the power of two not below it, half the sides of the bounding box, and
-    the greatest distance of a face's corner from the mean of its corners."""
+    """(10,) float64: centre, radius, the power of two not below it, half the sides of the bounding box, the
+    greatest distance of a face's corner from the mean of its corners, and the rounding radius."""
     return _stores.get(mesh, "measures", lambda: _measures(mesh))
 
 
 def _measures(mesh: Surface) -> NDArray[np.float64]:
-    half = [np.abs(x).max() for x in columns(mesh.vertices - mesh.center)]
+    half = [np.abs(x).max() + mesh.rounding for x in columns(mesh.vertices - mesh.center)]
     mantissa, exponent = np.frexp(mesh.radius)
     power = np.ldexp(1.0, exponent - 1 if mantissa == 0.5 else exponent)  # scaling by it is exact
     points, start, reach = columns(mesh.vertices), mesh.face_start, 0.0
@@ -134,7 +134,7 @@ def _measures(mesh: Surface) -> NDArray[np.float64]:
         corners = [x[mesh.face_vertices[first:end]] for x in points]
         off = [x - np.repeat(over_faces(np.add, x, begins) / sizes, sizes) for x in corners]
         reach = max(reach, length(off).max())
-    return np.array([*mesh.center, mesh.radius, power, *half, reach])
+    return np.array([*mesh.center, mesh.radius, power, *half, reach, mesh.rounding])
 
 
 def edge_lengths_of(mesh: Surface) -> NDArray[np.float64]:
@@ -223,7 +223,8 @@ def screen_of(mesh: Surface, dtype: DTypeLike, patches: bool = False) -> Any:
 def _screen(mesh: Surface, dtype: DTypeLike, patches: bool) -> Any:
     if not patches:
         vertices, normals = columns(mesh.vertices - mesh.center), columns(mesh.face_planes[:, :3])
-        per_length = 1.0 / mesh.edge_lengths
+        long = mesh.edge_lengths
+        per_length = 1.0 / np.where(long > 0.0, long, np.inf)  # of a point: it has no direction
         return tuple(x.astype(dtype) for x in (np.concatenate(vertices), np.concatenate(normals), per_length))
     points, normals, per_length = screen_of(mesh, dtype)
     parts = patches_of(mesh)

@@ -62,6 +62,9 @@ class Solids:
 
 def make_solids(mesh: Surface) -> Solids:
     """`Solids` of a mesh."""
+    if mesh.thin:  # one component, whose vertices have no way inwards
+        none = np.zeros((len(mesh.vertices), 4))
+        return Solids(np.zeros(1, np.int32), np.array([2], np.int32), none, False)
     label, used = _components(mesh)
     count = int(label.max()) + 1
     face_label = label[mesh.face_vertices[mesh.face_start[:-1]]]

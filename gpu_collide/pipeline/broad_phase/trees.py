@@ -98,7 +98,7 @@ def mesh_bounds(meshes, margin=0.0):
     a margin: what is nearer to each other than that meets then."""
     for mesh in meshes:
         if mesh not in _mesh_bounds:
-            half = np.abs(mesh.vertices - mesh.center).max(axis=0)
+            half = np.abs(mesh.vertices - mesh.center).max(axis=0) + mesh.rounding
             _mesh_bounds[mesh] = np.concatenate([mesh.center, [mesh.radius], half])
     bounds = np.array([_mesh_bounds[mesh] for mesh in meshes])
     bounds[:, 3:] += 0.5 * margin

@@ -19,11 +19,12 @@ from gpu_collide.pipeline.launch.launcher import MOST_INDEX, SPARE, SPARE_NEXT, 
 from gpu_collide.pipeline.narrow_phase import scratch
 from gpu_collide.pipeline.narrow_phase.contacts import FIELDS
 from gpu_collide.pipeline.narrow_phase.executor import Span
+from gpu_collide.pipeline.narrow_phase.pieces import distances_of
 from gpu_collide.pipeline.narrow_phase.plan import FILTERS
 from gpu_collide.pipeline.narrow_phase.recorded import Recorded
 
 if TYPE_CHECKING:
-    from gpu_collide._types import Buffer, Progress
+    from gpu_collide._types import Array, Buffer, Progress
     from gpu_collide.backends.base import Backend
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.pipeline.narrow_phase.assemble import Assembler
@@ -70,6 +71,7 @@ def block(
     total: int,
     stay: bool,
     progress: Progress | None = None,
+    distances: Array | None = None,
 ) -> None:
     """All stages for a block of pairs.
 
@@ -85,6 +87,8 @@ def block(
     stay : bool
         What is found stays on the device.
     progress : callable, optional
+    distances : (p,) float64 array, optional
+        At which the bodies of each pair are in contact; default: that of the options.
 
     Raises
     ------
@@ -96,7 +100,7 @@ def block(
     inputs = Inputs(query, bodies, pairs)
     query.run.spent("prepare", begun)
     here, done = isinstance(pairs, np.ndarray), found.pairs
-    common = _Block(query, inputs, table, rows, done, stay)
+    common = _Block(query, inputs, table, rows, done, stay, distances)
     query.invalid = query.invalid or 0
 
     def take(plan: Plan, at: int, stop: int) -> None:
@@ -135,6 +139,8 @@ class _Block(NamedTuple):
     done : int
         Pairs of the blocks before.
     stay : bool
+    distances : (p,) float64 array or None
+        Those of its pairs.
     """
 
     query: Query
@@ -143,6 +149,7 @@ class _Block(NamedTuple):
     rows: bool
     done: int
     stay: bool
+    distances: Array | None
 
 
 def _heights(query: Query, meshes: Any) -> tuple[Buffer, bool]:
@@ -304,7 +311,7 @@ def _taken_over(block: _Block, at: int, stop: int) -> tuple[dict, Buffer, Buffer
     """Buffers of the poses and of what is known of each pair, items, numbers of the pairs, and the poses as
     they came (in single precision each pair gets its own)."""
     query, inputs, n = block.query, block.inputs, stop - at
-    run, be = query.run, query.run.backend
+    run, be, plan = query.run, query.run.backend, query.prepared.plan
     poses, given = inputs.piece(at, stop)
     pairs = inputs.pairs[at:stop].reshape(-1)
     made = {
@@ -313,11 +320,13 @@ def _taken_over(block: _Block, at: int, stop: int) -> tuple[dict, Buffer, Buffer
     }  # fmt: skip
     run.launch_ahead(
         "g02_pairs", n, poses, made, n_pairs=n, n_bodies=poses["valid_in"].size,
-        n_meshes=len(query.prepared.plan.counts), rows=int(block.rows), given_in=given,
+        n_meshes=len(plan.counts), rows=int(block.rows), given_in=given,
         height_in=block.height,
     )  # fmt: skip
     buffers = inputs.apart(poses, pairs) if inputs.single else poses | {"pairs_in": pairs}
     buffers = buffers | {"row_height_in": made["row_height_out"]}
+    if plan.at_distance:
+        buffers["distance_in"] = distances_of(run, plan.options, n, block.distances, at)
     return buffers, made["items_out"], made["todo_out"], poses
 
 

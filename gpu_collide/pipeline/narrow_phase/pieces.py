@@ -11,14 +11,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpu_collide._options import Distances
 from gpu_collide.pipeline.narrow_phase import scratch
 from gpu_collide.pipeline.narrow_phase.executor import Span, WorkList
 from gpu_collide.pipeline.narrow_phase.immediate import reads
 
 if TYPE_CHECKING:
+    from gpu_collide._options import Options
+    from gpu_collide._types import Array, Buffer
+    from gpu_collide.pipeline.launch.launcher import Launcher
     from gpu_collide.pipeline.narrow_phase.executor import Entries, Executor
 
-__all__ = ["cut", "propose_for_pairs", "settle_pairs"]
+__all__ = ["cut", "distances_of", "propose_for_pairs", "settle_pairs"]
+
+
+def distances_of(
+    run: Launcher, options: Options, n: int, of_pairs: Array | None = None, at: int = 0
+) -> Buffer:
+    """What s01_bodies reads of `n` pairs: from which distance on each is in contact, those `of_pairs` from
+    number `at` on, or that of the options; 0 if each has its own, and they are not given."""
+    if of_pairs is not None:
+        return run.to_device(of_pairs[at : at + n], run.real)
+    told = options.target_distance
+    return run.backend.fill(run.backend.empty(n, run.real), 0.0 if told is Distances.EACH else told)
 
 
 def cut(x: Executor) -> Executor:
@@ -26,9 +41,10 @@ def cut(x: Executor) -> Executor:
     options = x.plan.options
     given = {
         "motion_out": x.buffers["screw_out"], "settled_out": x.buffers["state_out"],
-        "target_distance": options.target_distance, "relative": int(options.motion == "relative"),
-        "closed": int(x.plan.closed),
+        "relative": int(options.motion == "relative"), "closed": int(x.plan.closed),
     }  # fmt: skip
+    if "distance_in" not in x.buffers:  # they touch
+        x.buffers["distance_in"] = x.zeros(x.pairs.most, x.run.real)
     x.buffers["when_out"] = x.empty(x.pairs.most, x.run.real)
     if "spins_in" not in x.buffers:  # nobody spins
         n = x.buffers["valid_in"].size

@@ -123,6 +123,8 @@ class Plan:
         Work-items of a group for two small meshes, if it has fewer.
     closed : bool
         No edge of any mesh is a border.
+    at_distance : bool
+        May bodies be in contact where their meshes are at a distance?
     gives_up : bool
         May a search for near faces be given up that costs more than it saves?
     """
@@ -141,6 +143,7 @@ class Plan:
     small_size: int | None
     closed: bool
     gives_up: bool
+    at_distance: bool = False
 
     # -- kinds of pairs --------------------------------------------------------------------------------------
     @cached_property
@@ -263,11 +266,6 @@ class Plan:
         return self.options.motion == "body" or self.at_distance
 
     @property
-    def at_distance(self) -> bool:
-        """Are contacts at a distance asked for?"""
-        return self.options.target_distance > 0.0
-
-    @property
     def least_properness(self) -> float:
         """What culling may take for granted of contacts. At a distance any direction may be theirs."""
         return -1.0 if self.at_distance else self.options.min_properness
@@ -347,9 +345,10 @@ def decide(meshes: Sequence[Any], options: Options, backend: Backend) -> Plan:
     counts = np.array([(len(m.vertices), len(m.edges), len(m.face_planes)) for m in meshes], np.int64)
     counts = counts.reshape(-1, 3)
     faces, limits, serial = counts[:, 2], LIMITS, backend.group_size == 1
+    apart = options.at_distance or any(mesh.rounding > 0.0 for mesh in meshes)
     near = late = near_bits(meshes, options, backend.kind != "cuda")
     first = options.first_only and options.refine == "exact" and options.motion == "relative"
-    first = first and options.target_distance == 0.0 and options.candidates == options.features == "auto"
+    first = first and not apart and options.candidates == options.features == "auto"
     looking = faces[near & (_NEAR | _WIDE) > 0]
     # Only if all pairs that look at near faces by themselves are such: a small mesh beside a large one has
     # little to look at so, and all of it otherwise.
@@ -363,7 +362,7 @@ def decide(meshes: Sequence[Any], options: Options, backend: Backend) -> Plan:
     return Plan(
         options, limits, counts, radii, near, late, walked, bool(between and hulls), bool(trees),
         backend.serial_groups, getattr(backend, "threads", 1), backend.small_group_size,
-        options.target_distance > 0.0 and all(map(has_no_border, meshes)), True,
+        apart and all(map(has_no_border, meshes)), True, apart,
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from gpu_collide.pipeline.narrow_phase import device_batches, scratch
 from gpu_collide.pipeline.narrow_phase.assemble import Assembler
 from gpu_collide.pipeline.narrow_phase.context import Prepared, Query
 from gpu_collide.pipeline.narrow_phase.immediate import Immediate
+from gpu_collide.pipeline.narrow_phase.pieces import distances_of
 from gpu_collide.pipeline.narrow_phase.plan import decide, near_pairs
 from gpu_collide.pipeline.narrow_phase.stages import narrow_phase
 from gpu_collide.results.report import FilterReport
@@ -62,6 +63,7 @@ def collide(
     pairs: Any,
     progress: Progress | None = None,
     stay: bool = False,
+    distances: Array | None = None,
 ) -> tuple[dict[str, Any], Query]:
     """The whole query.
 
@@ -76,6 +78,8 @@ def collide(
     progress : callable, optional
     stay : bool
         All fields stay where they were computed, as arrays of `Backend.arrays`; else all are on the host.
+    distances : (p,) float64 array, optional
+        At which the bodies of each given pair are in contact; default: that of the options.
 
     Returns
     -------
@@ -92,9 +96,9 @@ def collide(
         blocks = pairs.blocks(limit, True) if there else pairs.blocks(limit)
     for block in blocks:
         if there:
-            device_batches.block(query, bodies, block, found, total, stay, progress)
+            device_batches.block(query, bodies, block, found, total, stay, progress, distances)
         else:
-            _block(query, bodies, block, found, total, progress)
+            _block(query, bodies, block, found, total, progress, distances)
     begun = time.perf_counter()
     fields = found.fields(run, stay)
     run.spent("assemble", begun)
@@ -106,7 +110,13 @@ def collide(
 
 
 def _block(
-    query: Query, bodies: Bodies, pairs: Array, found: Assembler, total: int, progress: Progress | None
+    query: Query,
+    bodies: Bodies,
+    pairs: Array,
+    found: Assembler,
+    total: int,
+    progress: Progress | None,
+    distances: Array | None,
 ) -> None:
     """All stages for a block of pairs, one launch after the other, in pieces that fit the memory limit."""
     run, prepared = query.run, query.prepared
@@ -124,6 +134,8 @@ def _block(
         buffers["row_height_in"] = run.to_device(
             np.zeros(stop - at) if heights is None else heights, run.real
         )
+        if plan.at_distance:
+            buffers["distance_in"] = distances_of(run, plan.options, stop - at, distances, at)
         x = Immediate(run, plan, prepared.tables, some, buffers, done + at, report)
         found.add_piece(narrow_phase(x))
         query.narrow += x.narrow

@@ -18,6 +18,7 @@ from gpu_collide.pipeline.launch.launcher import MOST_INDEX, SPARE
 from gpu_collide.pipeline.launch.poses import NAMES
 from gpu_collide.pipeline.narrow_phase import scratch
 from gpu_collide.pipeline.narrow_phase.executor import Span
+from gpu_collide.pipeline.narrow_phase.pieces import distances_of
 from gpu_collide.pipeline.narrow_phase.recorded import Recorded
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class RecordedBatch:
         """Keep nothing until the next call, which takes as little as the first one."""
         self._kept = self._room = None
 
-    def collide(self, bodies: Bodies, pairs: Array) -> dict[str, Any] | None:
+    def collide(self, bodies: Bodies, pairs: Array, distances: Array | None = None) -> dict[str, Any] | None:
         """The contacts of the pairs with these poses.
 
         Parameters
@@ -102,6 +103,8 @@ class RecordedBatch:
             Of the meshes that were prepared.
         pairs : (p, 2) int32 ndarray
             Checked; an array that nobody can write to may be asked about again, with the same shapes.
+        distances : (p,) float64 ndarray, optional
+            At which the bodies of each are in contact; default: that of the options.
 
         Returns
         -------
@@ -112,7 +115,7 @@ class RecordedBatch:
         kept = None if bodies.spins is not None else self._fitting(bodies, pairs)
         begun = time.perf_counter()
         while kept is not None:
-            kept.take(pairs, bodies)
+            kept.take(pairs, bodies, distances)
             if kept.recorded.sequence.run() and kept.recorded.fits():
                 fields = kept.fields()
                 fields["pairs"] = pairs
@@ -202,6 +205,9 @@ class _Kept:
         self.items, numbers = self._empty((most, 3), np.int32), self._empty((most, 2), np.int32)
         heights = be.fill(self._empty(most, real), 0)
         b = {"pairs_in": numbers, "row_height_in": heights} | (prepared.placed or self._own_poses())
+        if prepared.plan.at_distance:
+            self._distances = np.zeros(most, real)
+            b["distance_in"] = distances_of(run, prepared.plan.options, most)
         # the same on the host: number of the pair, its two meshes; its two bodies
         self._items, self._numbers = np.zeros((most, 3), np.int32), np.zeros((most, 2), np.int32)
         self._items[:, 0] = np.arange(most)
@@ -236,7 +242,7 @@ class _Kept:
         return {name: self._empty(*shape) for name, shape in shapes.items()}
 
     # -- a call ----------------------------------------------------------------------------------------------
-    def take(self, pairs: Array, bodies: Bodies) -> None:
+    def take(self, pairs: Array, bodies: Bodies, distances: Array | None) -> None:
         """Put the pairs into their buffers, unless they are there, and the poses that are not placed."""
         if pairs is not self._pairs:
             self._pairs = None  # what is interrupted is done anew
@@ -244,6 +250,9 @@ class _Kept:
             self._pairs = None if pairs.flags.writeable else pairs
         if self.prepared.placed is None:
             self._take_poses(pairs.reshape(-1), bodies)
+        if distances is not None:
+            self._distances[: len(pairs)] = distances
+            self.run.backend.write_all([(self.buffers["distance_in"], self._distances)])
 
     def _take_pairs(self, pairs: Array, bodies: Bodies) -> None:
         n, shapes = len(pairs), bodies.shape[pairs]

@@ -69,7 +69,8 @@ def bounds_of(bodies, padded=True, margin=0.0):
     q0, q1 = bodies.start.unit_wxyz, bodies.end.unit_wxyz
     centre = np.array([m.center for m in bodies.meshes])[bodies.shape]
     radius = np.array([m.radius for m in bodies.meshes])[bodies.shape] + 0.5 * margin
-    half = np.array([np.ptp(m.vertices, axis=0) / 2 for m in bodies.meshes])[bodies.shape] + 0.5 * margin
+    half = np.array([np.ptp(m.vertices, axis=0) / 2 + m.rounding for m in bodies.meshes])[bodies.shape]
+    half += 0.5 * margin
     with np.errstate(over="ignore", invalid="ignore"):
         c0, c1 = p0 + quat.rotate(q0, centre), p1 + quat.rotate(q1, centre)
         way = np.linalg.norm(c1 - c0, axis=1)

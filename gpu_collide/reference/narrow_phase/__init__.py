@@ -33,7 +33,7 @@ RASTER_ABOVE = 1_000_000
 MOST_ROWS_TO_PROPOSE = 4096
 
 
-def collide_reference(bodies, pairs, options, progress=None):
+def collide_reference(bodies, pairs, options, progress=None, distances=None):
     """Contacts of a batch of pairs, one pair after the other, by the reference.
 
     Parameters
@@ -45,6 +45,8 @@ def collide_reference(bodies, pairs, options, progress=None):
         ``pixel_size`` goes before ``resolution``; without either the reference takes its own.
     progress : callable, optional
         Called as ``progress(pairs_done, pairs)``.
+    distances : (p,) float array, optional
+        At which the bodies of each pair are in contact; default: that of the options.
 
     Returns
     -------
@@ -56,11 +58,14 @@ def collide_reference(bodies, pairs, options, progress=None):
     p0, q0, ok0 = s01_screw.pose_arrays(bodies.start)
     p1, q1, ok1 = s01_screw.pose_arrays(bodies.end)
     valid = ok0 & ok1
+    targets = np.full(len(pairs), options.target_distance) if distances is None else distances
+    rounding = np.array([mesh.rounding for mesh in bodies.meshes])[bodies.shape[pairs]]
+    distances = targets + rounding.sum(axis=1)
     status = np.zeros(len(pairs), dtype=np.uint8)
     toi = np.full(len(pairs), np.inf)
     rows, counts = [], np.zeros(len(pairs), dtype=np.int64)
     timings: dict[str, float] = {}
-    bounds = None  # what the bodies sweep, if it is asked for
+    bounds = {}  # what the bodies sweep, by how far they are asked for
     report, left, begun = FilterReport() if options.report else None, 0, clock.perf_counter()
     for i, (ia, ib) in enumerate(pairs):
         if progress is not None:
@@ -75,32 +80,32 @@ def collide_reference(bodies, pairs, options, progress=None):
         )
         motion, world = motions_of_pair(screw, bodies, ia, ib, options.motion)
         if not motion.in_range:
-            if bounds is None:
+            if targets[i] not in bounds:
                 from gpu_collide.reference.broad_phase.b01_bounds import bounds_of
                 from gpu_collide.reference.broad_phase.b04_pairs import may_meet
 
-                bounds = bounds_of(bodies, padded=False, margin=options.target_distance)
+                bounds[targets[i]] = bounds_of(bodies, padded=False, margin=targets[i])
             # whose sweeps are apart is not doubtful, and not found by the broad phase either
             status[i] = (
                 Status.UNRESOLVED
-                if may_meet(bounds, np.array([ia]), np.array([ib]), options.motion)[0]
+                if may_meet(bounds[targets[i]], np.array([ia]), np.array([ib]), options.motion)[0]
                 else Status.MISS
             )
             continue
         a = s02_facing.side_of(motion, tables[shape_a], "a")
         b = s02_facing.side_of(motion, tables[shape_b], "b")
-        apart = distance_contacts.at_distance(motion, options.target_distance)
+        apart = distance_contacts.at_distance(motion, distances[i])
         if options.check_start and (
             s09_overlap.overlap_at(motion, a, b, -0.5)
-            or (apart and distance_contacts.nearer_at(motion, a, b, options.target_distance, -0.5))
+            or (apart and distance_contacts.nearer_at(motion, a, b, distances[i], -0.5))
         ):
             status[i] = Status.INITIAL_OVERLAP
         # the filters are about bodies that touch
         if not apart and not keeps(options.filters, motion, mesh_a, mesh_b, report):
             continue
         left += 1
-        met = _resolved(motion, a, b, options, timings)
-        fields = s08_contacts.describe(motion, met, world, apart)
+        met = _resolved(motion, a, b, options, timings, distances[i])
+        fields = s08_contacts.describe(motion, met, world, apart, *rounding[i])
         if len(met):
             toi[i] = fields["time"].min()
             status[i] = max(status[i], Status.HIT)
@@ -130,10 +135,10 @@ def collide_reference(bodies, pairs, options, progress=None):
     )
 
 
-def _resolved(motion, a, b, options, timings):
+def _resolved(motion, a, b, options, timings, distance):
     """`Meetings` of one pair that are reported, in their order."""
-    if distance_contacts.at_distance(motion, options.target_distance):
-        return distance_contacts.meetings_at(motion, a, b, options.target_distance, options.min_properness)
+    if distance_contacts.at_distance(motion, distance):
+        return distance_contacts.meetings_at(motion, a, b, distance, options.min_properness)
     if isinstance(motion, body_motion.BodyMotion):
         spent = _Stopwatch(timings)
         met = body_contacts.meetings_of(motion, a, b)

@@ -31,6 +31,11 @@ class Components:
 
 def components_of(tables):
     """`Components` of `Tables`."""
+    if len(tables.vertices) < 3:  # a point or a line, and nothing in it
+        of_vertex, outward = np.zeros(len(tables.vertices), int), np.zeros((len(tables.vertices), 3))
+        return Components(
+            of_vertex, np.zeros(1, int), np.zeros(1, bool), np.zeros(1), outward, np.ones(1, int)
+        )
     loops = [loop[loop >= 0] for loop in tables.loops]
     of_vertex = _flood(tables, loops)
     of_face = np.array([of_vertex[loop[0]] for loop in loops])

@@ -65,7 +65,7 @@ def tables_of(mesh):
     edges = np.asarray(mesh.edges, dtype=np.int64).reshape(-1, 2)
     along = vertices[edges[:, 1]] - vertices[edges[:, 0]]
     length = np.linalg.norm(along, axis=1)
-    unit = along / length[:, None]
+    unit = along / np.where(length > 0.0, length, 1.0)[:, None]  # of a point: none
 
     loops = padded(mesh.face_start, mesh.face_vertices)
     counts = np.diff(np.asarray(mesh.face_start, dtype=np.int64))

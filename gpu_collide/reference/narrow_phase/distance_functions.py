@@ -136,7 +136,7 @@ class Gaps:
             return np.ones(len(u))
         if sort == "V":
             edges = t.vertex_edges[feature]
-            there = edges >= 0
+            there = (edges >= 0) & (t.length[edges] > 0.0)
             e = side.unit[edges] * t.vertex_signs[feature][..., None]
             value = np.where(there, -np.sum(e * u[:, None], axis=-1), 1.0).min(axis=1)
             border = (there & ((t.edge_faces[edges] >= 0).sum(axis=-1) != 2)).any(axis=1)
@@ -145,7 +145,7 @@ class Gaps:
                 value[i] *= -1.0 if _pit(side, feature[i], -u[i]) else 1.0
         else:
             faces, sides = t.edge_faces[feature], t.edge_sides[feature]
-            there = faces >= 0
+            there = (faces >= 0) & side.normals[faces].any(axis=-1)
             # m = n x e is across a left face, into it; -n x e into a right one
             into = cross(side.normals[faces], np.broadcast_to(side.unit[feature][:, None], (*faces.shape, 3)))
             into = into * np.where(sides == 0, 1.0, -1.0)[..., None]
@@ -172,7 +172,12 @@ def _pit(side, vertex, n):
 
 def all_gaps(motion, a, b):
     """`Gaps` of every pair of features, one for each kind and sign."""
-    numbers = {"F": lambda x: np.arange(len(x.normals)), "E": lambda x: np.arange(len(x.unit)), "V": _used}
+    numbers = {
+        # what stands for the face of a line, or for the edge of a point, is none
+        "F": lambda x: np.flatnonzero(x.normals.any(axis=1)),
+        "E": lambda x: np.flatnonzero(x.tables.length > 0.0),
+        "V": _used,
+    }
     for kind in KINDS:
         fa, fb = numbers[kind.name[0]](a), numbers[kind.name[1]](b)
         fa, fb = np.repeat(fa, len(fb)), np.tile(fb, len(fa))

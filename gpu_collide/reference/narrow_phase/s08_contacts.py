@@ -145,15 +145,19 @@ class _Points:
         return side.points[side.tables.edges[edge, 0 if along <= rest else 1]]
 
 
-def describe(motion, m, own, apart=False):
+def describe(motion, m, own, apart=False, round_a=0.0, round_b=0.0):
     """Per-contact fields of `gpu_collide.Contacts` (a dict without ``pair``) for the meetings of one pair, in
-    the world as ``own`` moves A there; ``apart``: at a distance, where each body has a point of its own."""
+    the world as ``own`` moves A there; ``apart``: at a distance, where each body has a point of its own, on
+    the mesh or outside of it by its rounding."""
     time = m.s + 0.5
     # A vertex is exactly itself in its own body; the other body's point is the vertex carried over.
     carried_a = motion.carry(m.on_b, m.s, -1.0)
     carried_b = motion.carry(m.on_a, m.s, 1.0)
     on_a = np.where((m.kind == FV)[:, None] & (not apart), carried_a, m.on_a)
     on_b = np.where((m.kind == VF)[:, None] & (not apart), carried_b, m.on_b)
+    if apart and (round_a or round_b):
+        on_a = on_a + round_a * m.normal
+        on_b = on_b - round_b * motion.carry_direction(m.normal, m.s, 1.0)
     local_a = motion.to_a(on_a)
     direction = motion.direction_to_a(m.normal)
     return dict(

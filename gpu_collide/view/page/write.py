@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._calls import renamed
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, refuse_rounded
 from gpu_collide.bodies.spins import Spins
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.trajectories import as_static
@@ -299,6 +299,7 @@ def _asset(name: str) -> str:
 
 def _add_mesh(packed: _Packed, k: int, mesh: Mesh) -> dict[str, Any]:
     """Vertices, triangles, and edges unless there are too many to be seen."""
+    refuse_rounded((mesh,), "scene", "a page")
     sides = np.diff(mesh.face_start)
     first = np.repeat(mesh.face_start[:-1], sides - 2)
     number = np.arange(len(first)) - np.repeat(np.cumsum(sides - 2) - (sides - 2), sides - 2)

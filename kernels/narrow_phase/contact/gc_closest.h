@@ -23,6 +23,10 @@ typedef struct {
     gc_real length_a, length_b; /* of edges; else 1 */
 } gc_features;
 
+/* Is a mesh one vertex, with an edge of no length; is it a vertex or an edge, with a face of no area that stands for it? */
+GC_FN int gc_is_point(const gc_mesh *m) { return m->nv == 1; }
+GC_FN int gc_is_thin(const gc_mesh *m) { return m->nv < 3; }
+
 GC_FN int gc_has_edge_a(int kind) { return kind == GC_EE || kind == GC_EV; }
 GC_FN int gc_has_edge_b(int kind) { return kind == GC_EE || kind == GC_VE; }
 
@@ -95,6 +99,7 @@ GC_FN int gc_is_border(const gc_tables *t, const gc_mesh *m, int edge)
 GC_LARGE gc_real gc_in_cone(const gc_tables *t, const gc_mesh *m, int edge, int feature, gc_vec along, gc_vec u)
 {
     int i, end;
+    if (edge && gc_is_thin(m)) return GC_R(1.0);
     if (edge) {
         gc_real least = GC_R(1.0), other = GC_R(1.0);
         i = t->topology[m->edge_face_start + feature];
@@ -105,6 +110,7 @@ GC_LARGE gc_real gc_in_cone(const gc_tables *t, const gc_mesh *m, int edge, int 
         gc_edge_terms(t, m, feature, u, along, GC_R(1.0), &least, &other);
         return least;
     }
+    if (gc_is_point(m)) return GC_R(1.0);
     if (!m->two_sided) {
         int border = 0;
         i = t->topology[m->vertex_edge_start + feature];
@@ -239,6 +245,36 @@ GC_FN gc_contact gc_closest_when(const gc_tables *t, const gc_pair *p, int kind,
     gc_body_state now;
     gc_bodies_at(&p->bodies, s, &now);
     return gc_closest_at(t, p, kind, fa, fb, &now);
+}
+
+/* Points of rounded bodies as they are reported, in mesh axes: those of the meshes, moved to the surfaces. u: from A to B in A's axes. */
+GC_FN void gc_round_points(
+    const gc_pair *p,
+    gc_real round_a,
+    gc_real round_b,
+    gc_vec u,
+    gc_real s,
+    gc_vec *local_a,
+    gc_vec *local_b)
+{
+    gc_body_state now;
+    if (!gc_at_distance(p) || !(round_a > GC_R(0.0) || round_b > GC_R(0.0))) return;
+    gc_bodies_at(&p->bodies, s, &now);
+    *local_a = gc_add(*local_a, gc_scale(u, round_a));
+    *local_b = gc_sub(*local_b, gc_scale(gc_rotate_back(now.m, u), round_b));
+}
+
+#else
+
+GC_FN void gc_round_points(
+    const gc_pair *p,
+    gc_real round_a,
+    gc_real round_b,
+    gc_vec u,
+    gc_real s,
+    gc_vec *local_a,
+    gc_vec *local_b)
+{
 }
 
 #endif

@@ -7,7 +7,7 @@
 /* of a point x, seen from the low end of an edge along e */
 GC_FN gc_real gc_point_edge(gc_vec x, gc_vec e)
 {
-    gc_real u = gc_dot(x, e) / gc_dot(e, e);
+    gc_real e2 = gc_dot(e, e), u = e2 > GC_R(0.0) ? gc_dot(x, e) / e2 : e2;
     u = GC_MIN(GC_MAX(u, GC_R(0.0)), GC_R(1.0));
     return gc_norm(gc_sub(x, gc_scale(e, u)));
 }

@@ -72,6 +72,25 @@ GC_RARE int s01_boxes_meet(
     return 1;
 }
 
+/* the same of a pair on the screw of its relative poses, on which bodies may pass through places that neither sweeps by itself */
+GC_RARE int s01_relative_sweeps_meet(
+    GC_GLOBAL const gc_real *mesh_a,
+    GC_GLOBAL const gc_real *mesh_b,
+    GC_GLOBAL const gc_real *start,
+    GC_GLOBAL const gc_real *start_quat,
+    GC_GLOBAL const gc_real *end,
+    GC_GLOBAL const gc_real *end_quat,
+    int a,
+    int b,
+    gc_real distance)
+{
+    gc_moving move_a = s01_moving(mesh_a, start, start_quat, end, end_quat, a);
+    gc_moving move_b = s01_moving(mesh_b, start, start_quat, end, end_quat, b);
+    move_a.radius += distance;
+    move_a.sides = gc_add(move_a.sides, gc_make(distance, distance, distance));
+    return gc_sweeps_meet(&move_a, &move_b);
+}
+
 GC_KERNEL void s01_bodies(
     int n_pairs,
     GC_GLOBAL const int *pairs_in,              /* (n_pairs, 2) */
@@ -85,7 +104,7 @@ GC_KERNEL void s01_bodies(
     GC_GLOBAL const gc_real *spin_in,       /* (bodies, 9) way, turn, and pivot in mesh coordinates; of spins alone */
     GC_GLOBAL const gc_real *mesh_reals_in, /* (meshes, GC_MESH_REAL_STRIDE) */
     GC_GLOBAL const gc_real *row_height_in, /* (n_pairs,) */
-    gc_real target_distance,                /* user units: from which on bodies are in contact */
+    GC_GLOBAL const gc_real *distance_in,   /* (n_pairs,) user units: from which on its bodies are in contact */
     int relative,                           /* 1: A stands, B moves on the screw of the relative poses */
     int closed,                             /* 1: no mesh has a border, at which no face says what can be approached */
     int capacity,
@@ -141,7 +160,7 @@ GC_KERNEL void s01_bodies(
         apart = r.p0;
         r.p0 = gc_scale(r.p0, k.shrink);
         r.p1 = gc_scale(r.p1, k.shrink);
-        near = target_distance * k.shrink;
+        near = (distance_in[i] + (ma[GC_MESH_REAL_rounding] + mb[GC_MESH_REAL_rounding])) * k.shrink;
         if (!(near > GC_TOL_TOUCH * size)) near = GC_R(0.0);
         own = gc_most(gc_sub(gc_load_vec(end_position_in, a), pa));
         if (relative) {
@@ -174,10 +193,13 @@ GC_KERNEL void s01_bodies(
                 n = 0;
         }
         if (n == 0) {
-            if (s01_boxes_meet(
-                    mesh_reals_in, shape_in, start_position_in, start_quat_in, end_position_in, end_quat_in, spins_in,
-                    spin_in, a, b, target_distance))
-                settled_out[i] = GC_PAIR_UNRESOLVED;
+            int meet = relative ? s01_relative_sweeps_meet(
+                                      ma, mb, start_position_in, start_quat_in, end_position_in, end_quat_in, a, b,
+                                      distance_in[i])
+                                : s01_boxes_meet(
+                                      mesh_reals_in, shape_in, start_position_in, start_quat_in, end_position_in,
+                                      end_quat_in, spins_in, spin_in, a, b, distance_in[i]);
+            if (meet) settled_out[i] = GC_PAIR_UNRESOLVED;
             r = s01_settled(size);
             gc_screw_make(r.q0, r.q0, r.p0, r.p1, size, &k);
             k.pieces = GC_R(-1.0);

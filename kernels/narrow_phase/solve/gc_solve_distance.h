@@ -290,9 +290,12 @@ GC_LARGE int gc_gap_functions(
 {
     const gc_mesh *a = gc_mesh_a(p), *b = gc_mesh_b(p);
     int ends_a[2], ends_b[2], i, good = 1, both = c->kind == GC_EE || (c->kind == GC_FV ? a->two_sided : b->two_sided);
+    int point_a = gc_is_point(a), point_b = gc_is_point(b);
+    if (c->kind != GC_EE && gc_is_thin(c->kind == GC_FV ? a : b)) return 1;
     for (i = 0; i <= both; ++i) {
         gc_gap_curve f = gc_gap_curve_of(t, p, c->kind, c->a, c->b, i ? GC_R(-1.0) : GC_R(1.0));
         if (c->kind == GC_EE && i == 0 && !gc_edges_may_be_near(&f, middle, GC_R(0.5) * h)) return 1;
+        if (c->kind == GC_EE && (point_a || point_b)) break;
         good &= gc_gap_node(t, o, c->pair, c->a, c->b, &f, lo, h, middle, i, told);
     }
     if (c->kind != GC_EE) return good;
@@ -304,6 +307,9 @@ GC_LARGE int gc_gap_functions(
         va = i < 4 ? ends_a[end_a] : (i < 6 ? ends_a[end_b] : c->a);
         vb = i < 4 ? ends_b[end_b] : (i < 6 ? c->b : ends_b[end_b]);
         kind = i < 4 ? GC_VV : (i < 6 ? GC_VE : GC_EV);
+        /* the edge of a point has one end, and is none */
+        if (point_a && (kind == GC_EV || (kind == GC_VV ? end_a : end_b))) continue;
+        if (point_b && (kind == GC_VE || end_b)) continue;
         if (va >= 0 && vb >= 0) {
             gc_gap_curve f = gc_gap_curve_of(t, p, kind, va, vb, GC_R(1.0));
             good &= gc_gap_node(t, o, c->pair, va, vb, &f, lo, h, middle, 2 + i, told);

@@ -37,6 +37,8 @@ GC_KERNEL void s07_start(
         if (!(o.distance > GC_R(0.0))) continue;
         gc_mesh_load(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * c.pair]], &a);
         gc_mesh_load(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * c.pair + 1]], &b);
+        if (c.kind != GC_EE && (c.kind == GC_FV ? a.nv : b.nv) < 3)
+            continue; /* what stands for the face of a point or a line */
         gc_bodies_at(&o, GC_R(-0.5), &now);
         if (c.kind == GC_FV) {
             x = gc_add(now.q, gc_rotate(now.m, gc_scale(gc_vertex(&t, &b, c.b), o.shrink)));
