@@ -14,7 +14,6 @@ from gpu_collide.errors import MemoryLimitError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import FrameType
     from typing import Any, ParamSpec, TypeVar
 
     _P = ParamSpec("_P")
@@ -115,12 +114,6 @@ def old_names(module: str, names: Mapping[str, object]) -> Callable[[str], Any]:
 def warn_caller(text: str, category: type[Warning] = RuntimeWarning) -> None:
     """Warn at the line of the caller: the nearest that is not in this package."""
     level, frame = 2, sys._getframe(1)
-    while frame is not None and _is_ours(frame):
+    while frame is not None and frame.f_code.co_filename.startswith((_HERE, contextlib.__file__)):
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]
     warnings.warn(text, category, stacklevel=level)
-
-
-def _is_ours(frame: FrameType) -> bool:
-    """Is it code of this package? What `dataclass` makes for it has no file."""
-    ours = frame.f_globals.get("__name__", "").startswith("gpu_collide.")
-    return ours or frame.f_code.co_filename.startswith((_HERE, contextlib.__file__))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TypedDict, get_args
 
 import numpy as np
 
-from gpu_collide._calls import warn_caller
 from gpu_collide._types import (
     BackendName,
     BroadPhaseName,
@@ -52,7 +51,7 @@ CONTACTS: tuple[ContactsWanted, ...] = get_args(ContactsWanted)
 BROAD_PHASES: tuple[BroadPhaseName, ...] = get_args(BroadPhaseName)
 #: In the order in which they cost.
 FILTERS: tuple[FilterName, ...] = get_args(FilterName)
-#: What ``filters="auto"`` runs (docs/decisions/0010).
+#: What ``filters="auto"`` runs: those that earn their time (docs/decisions/0010).
 AUTO_FILTERS: tuple[FilterName, ...] = ("spheres", "boxes")
 #: Working memory where the caller names none.
 DEFAULT_BYTES = 2 << 30
@@ -71,9 +70,10 @@ class Tuning:
     broad_phase : {"hierarchy", "off"}, optional
         ``hierarchy``: pairs come from a tree of bounding volumes. ``off``: all pairs that the rules allow.
         `find_pairs` itself then gives all of these, which is a larger superset.
-    filters : {"auto", "none"} or tuple of {"spheres", "boxes"}, optional
+    filters : {"auto", "none"} or tuple of {"spheres", "boxes", "plane"}, optional
         Quick tests that run before the full one, in the order given, each on the pairs left by those before
-        it: swept bounding spheres, swept boxes. They settle pairs that cannot touch. ``auto`` runs both.
+        it: swept bounding spheres, swept boxes, a separating plane. They settle pairs that cannot touch.
+        ``auto`` runs those that pay off.
     features : {"auto", "near", "all"}, optional
         ``near`` tests only faces of a mesh that come close to the other body during the step, found
         through bounding-volume trees on both sides; ``all`` whole meshes. ``auto`` is ``near`` for a pair of
@@ -93,8 +93,8 @@ class Tuning:
     Examples
     --------
     >>> import gpu_collide as gc
-    >>> gc.Tuning(filters=["boxes"]).filters, gc.Tuning().filters
-    (('boxes',), ('spheres', 'boxes'))
+    >>> gc.Tuning(filters=["plane"]).filters, gc.Tuning().filters
+    (('plane',), ('spheres', 'boxes'))
     """
 
     broad_phase: BroadPhaseName = "hierarchy"
@@ -237,9 +237,6 @@ def _check_filters(filters: Any) -> tuple[FilterName, ...]:
         if isinstance(filters, (tuple, list)):
             got += " with " + next(type(name).__name__ for name in filters if not isinstance(name, str))
         raise TypeError(f"filters: expected {what}, got {got}")
-    if "plane" in filters:  # of earlier versions
-        warn_caller("filters: 'plane' is no longer a test and is passed over", FutureWarning)
-        filters = [name for name in filters if name != "plane"]
     for name in filters:
         if name not in FILTERS:
             raise ValueError(f"filters: expected {what}, got {name!r}")

@@ -12,10 +12,12 @@ from bench.timing import measure_in_turn
 from gpu_collide import scenes
 
 NAME = "filters"
-HELP = "share settled and cost of swept spheres and swept boxes, alone and in sequence"
+HELP = "share settled and cost of swept spheres, swept boxes and the dividing plane, alone and in sequence"
 
 #: What is tried; the first is what the others are compared with.
-CHOICES = ((), ("spheres",), ("boxes",), ("spheres", "boxes"))
+CHOICES = (
+    (), ("spheres",), ("boxes",), ("plane",), ("spheres", "boxes"), ("spheres", "boxes", "plane"),
+)  # fmt: skip
 #: Shares of the pairs that touch: all aimed well, and the more beside the mark the less.
 TOUCH = (0.47, 0.1, 0.02)
 #: shape, generator, pairs
@@ -89,5 +91,5 @@ def _rate(report, settings, shape, bodies, pairs):
 
 def _cost(timing, rows, name):
     """Microseconds a test of the filter's launch in the fastest run, "" where it did not run."""
-    stem = {"spheres": "f01_spheres", "boxes": "f02_boxes"}[name]
+    stem = {"spheres": "f01_spheres", "boxes": "f02_boxes", "plane": "f03_plane"}[name]
     return 1e6 * timing.stages[stem] / rows[name].got if name in rows and rows[name].got else ""

@@ -89,7 +89,7 @@ def _row(report, n, cars, name, found, timing, ratio):
     seconds = {row.name: row.seconds for row in found.report}
     broad = seconds.get("hierarchy", seconds.get("rules", 0.0))
     narrow = seconds["narrow phase"]
-    filters = sum(seconds.get(name, 0.0) for name in ("spheres", "boxes"))
+    filters = sum(seconds.get(name, 0.0) for name in ("spheres", "boxes", "plane"))
     report.add(
         hide=_HIDDEN,
         worlds=n,

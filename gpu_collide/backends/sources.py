@@ -42,6 +42,7 @@ PROGRAMS = {
         "narrow_phase/frame/s01_screw.c",
         "filters/f01_spheres.c",
         "filters/f02_boxes.c",
+        "filters/f03_plane.c",
     ),
     "screen": ("narrow_phase/screen/screen.c",),
     "screen_small": ("narrow_phase/screen/screen_small.c",),

@@ -21,7 +21,7 @@ class FilterRow:
     Attributes
     ----------
     name : str
-        ``"hierarchy"``, ``"spheres"``, ``"boxes"``, ``"near features"`` or ``"narrow phase"``.
+        ``"hierarchy"``, ``"spheres"``, ``"boxes"``, ``"plane"``, ``"near features"`` or ``"narrow phase"``.
     got : int
         Pairs that came to the test.
     settled : int

@@ -31,7 +31,7 @@ COUNTED = 8  # pairs whose records and candidates the reference counts, one afte
 #: Timings of a result, by the groups of stages that they are told in.
 STAGES = {
     "screw": ("s01_",),
-    "filters": ("f01_", "f02_", "s09_"),
+    "filters": ("f01_", "f02_", "f03_", "s09_"),
     "screen": ("screen", "candidates", "s02_", "s03_", "s04_", "s05_", "s06_"),
     "solve": ("s07_",),
     "contacts": ("s08_", "assemble"),

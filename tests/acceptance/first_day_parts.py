@@ -35,7 +35,7 @@ OPTIONS = (
     {}, {"precision": "double", "tuning": gc.Tuning(candidates="raster"), "resolution": 6.0},
     {"precision": "single"},
     {"tuning": gc.Tuning(features="near", filters="none")}, {"refine": "segments", "resolution": 6.0},
-    {"refine": "pixels", "resolution": 6.0}, {"contacts": "first", "tuning": gc.Tuning(filters=("boxes",))},
+    {"refine": "pixels", "resolution": 6.0}, {"contacts": "first", "tuning": gc.Tuning(filters=("plane",))},
 )  # fmt: skip
 
 

@@ -159,7 +159,10 @@ def judged_crowd(seed, n, backend="cpu"):
         {"precision": "double"},
         {"max_bytes": 1 << 24},
     ]
-    ways += [{"tuning": gc.Tuning(filters=x)} for x in (("spheres",), ("boxes",), ("boxes", "spheres"))]
+    ways += [
+        {"tuning": gc.Tuning(filters=x)}
+        for x in (("spheres",), ("boxes",), ("plane",), ("plane", "boxes", "spheres"))
+    ]
     for way in ways:
         check(way, ask(**way))
     for far in (2.0**20, 2.0**30):

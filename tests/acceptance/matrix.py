@@ -69,7 +69,7 @@ def settings(precisions=("mixed", "double"), resolutions=RESOLUTIONS, pairs=True
             yield dict(precision=precision, tuning=gc.Tuning(candidates="pairs"))
             yield dict(precision=precision, tuning=gc.Tuning(features="near"))
             yield dict(precision=precision, tuning=gc.Tuning(filters="none"))
-            yield dict(precision=precision, tuning=gc.Tuning(filters=("boxes",)))
+            yield dict(precision=precision, tuning=gc.Tuning(filters=("plane",)))
 
 
 def run_family(family, n, backends, precisions=("mixed", "double"), resolutions=RESOLUTIONS, seed=SEED):

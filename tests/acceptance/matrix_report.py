@@ -62,7 +62,7 @@ compared with a brute force over all feature pairs that shares no code with the 
 - *time error*: the largest |dt| x |normal speed| / size of a required contact (sliding ones: times the
 speed).
 - *same bits*: runs (backend x precision x resolution, the path without rows, near faces only, without filters
-  and with boxes alone for a filter) whose every field equals the first's.
+  and with the dividing plane) whose every field equals the first's.
 """
 
 

@@ -30,7 +30,7 @@ OPTIONS = {
     "raster": {"tuning": gc.Tuning(candidates="raster"), "resolution": 3.0, "precision": "double"},
     "near": {"tuning": gc.Tuning(features="near", filters="none")},
     "first": {"contacts": "first", "check_start": False},
-    "proper": {"min_properness": 0.0, "tuning": gc.Tuning(filters=("boxes",))},
+    "proper": {"min_properness": 0.0, "tuning": gc.Tuning(filters=("plane",))},
     "segments": {"refine": "segments"},
     "pixels": {"refine": "pixels", "resolution": 6.0},
     "single": {"precision": "single"},

@@ -82,7 +82,7 @@ def check(few, bodies, pairs, backend, **options):
 
 
 OPTIONS = {
-    "filters": ("auto", "none", ("boxes",), ("boxes", "spheres")),
+    "filters": ("auto", "none", ("boxes",), ("plane", "spheres")),
     "candidates": ("auto", "raster", "pairs"),
     "contacts": ("all", "first"),
     "check_start": (True, False),

@@ -134,6 +134,7 @@ def test_a_speck_on_the_axis_of_what_turns_about_it(ratio, precision):
     for other in (
         {"tuning": gc.Tuning(features="near")},
         {"tuning": gc.Tuning(features="all", filters=("boxes",))},
+        {"tuning": gc.Tuning(features="all", filters=("boxes", "plane"))},
     ):
         found = gc.collide(bodies, pairs, **other, **options).to_numpy()
         assert found.contact_start.tobytes() == want.contact_start.tobytes(), other

@@ -16,7 +16,7 @@ from gpu_collide.queries.engine import engine_on
 from gpu_collide.reference.engine import Reference
 from tests.support.tuning import keywords
 
-FILTERS = "filters: expected 'auto', 'none' or a tuple of 'spheres', 'boxes', got "
+FILTERS = "filters: expected 'auto', 'none' or a tuple of 'spheres', 'boxes', 'plane', got "
 CHOICES = {
     "broad_phase": "'hierarchy', 'off'",
     "motion": "'relative', 'body'",
@@ -34,7 +34,7 @@ BAD = [
     (ValueError, {"filters": "boxes"}, FILTERS + "'boxes'; one filter is ('boxes',)"),
     (ValueError, {"filters": "fast"}, FILTERS + "'fast'"),
     (ValueError, {"filters": ("boxes", "fast")}, FILTERS + "'fast'"),
-    (ValueError, {"filters": ["boxes", "boxes"]}, "filters: expected each once, got 'boxes' twice"),
+    (ValueError, {"filters": ["plane", "plane"]}, "filters: expected each once, got 'plane' twice"),
     (TypeError, {"filters": None}, FILTERS + "NoneType"),
     (TypeError, {"filters": ("boxes", 2)}, FILTERS + "tuple with int"),
     (ValueError, {"features": "near", "candidates": "raster"},
@@ -113,7 +113,7 @@ def test_what_is_left_out_and_what_is_meant():
     rows = Options.checked(refine="pixels", pixel_size=0.5)
     assert rows.resolution is None and rows.pixel_size == 0.5
     assert Options.checked(tuning=gc.Tuning(filters="none")).filters == ()
-    assert Options.checked(tuning=gc.Tuning(filters=["boxes", "spheres"])).filters == ("boxes", "spheres")
+    assert Options.checked(tuning=gc.Tuning(filters=["plane", "boxes"])).filters == ("plane", "boxes")
     assert Options.checked(max_bytes=1 << 80).max_bytes == 1 << 62
     exact = Options.checked(min_properness=np.float32(0.5), check_start=np.False_)
     assert type(exact.min_properness) is float and exact.check_start is False

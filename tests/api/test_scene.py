@@ -14,7 +14,7 @@ STILL = [[1.0, 0, 0, 0]] * 2
 
 ASKED = [
     {}, {"contacts": "first"}, {"report": True}, {"tuning": gc.Tuning(features="near")},
-    {"tuning": gc.Tuning(filters=["boxes"])},
+    {"tuning": gc.Tuning(filters=["plane"])},
     {"refine": "segments", "resolution": 4}, {"refine": "pixels"}, {"tuning": gc.Tuning(candidates="raster")},
     {"check_start": False, "min_properness": 0.2}, {"tuning": gc.Tuning(broad_phase="off", filters="none")},
 ]  # fmt: skip

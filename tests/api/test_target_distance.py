@@ -188,7 +188,7 @@ def test_how_it_is_found_changes_no_bit(backend):
     found = gc.collide(bodies, pairs, **given)
     if backend.kind == "cpu":  # kernels that others would build for this alone
         same(found, gc.collide(bodies, pairs, precision="double", **given))
-    for tuning in (gc.Tuning(features="near"), gc.Tuning(filters="none")):
+    for tuning in (gc.Tuning(features="near"), gc.Tuning(filters=["plane"]), gc.Tuning(filters="none")):
         same(found, gc.collide(bodies, pairs, tuning=tuning, **given))
     first = gc.collide(bodies, pairs, contacts="first", **given)
     np.testing.assert_array_equal(first.toi, found.toi)

@@ -102,7 +102,7 @@ def queries(pairs):
         "segments": dict(refine="segments", resolution=4, precision="single"),
         "pixels": dict(refine="pixels", resolution=4, precision="double"),
         "near": dict(tuning=gc.Tuning(features="near"), check_start=True),
-        "first": dict(tuning=gc.Tuning(filters=("boxes",)), contacts="first", min_properness=-1.0),
+        "first": dict(tuning=gc.Tuning(filters=("plane",)), contacts="first", min_properness=-1.0),
     }
     names = [name for name in FAMILIES if "tori" not in name]
     for number, (name, options) in enumerate(choices.items()):

@@ -97,7 +97,7 @@ def sample(size, precisions):
         dict(), dict(tuning=gc.Tuning(candidates="raster"), resolution=3),
         dict(refine="segments", resolution=4),
         dict(refine="pixels", resolution=4), dict(tuning=gc.Tuning(features="near"), check_start=True),
-        dict(tuning=gc.Tuning(filters=("boxes",)), contacts="first", min_properness=-1.0),
+        dict(tuning=gc.Tuning(filters=("plane",)), contacts="first", min_properness=-1.0),
         dict(max_bytes=1 << 21),
     )  # fmt: skip
     calls = contacts = 0

@@ -23,7 +23,7 @@ from tests.oracle.shapes import box
 from tests.oracle.solid import RawMesh, apply, quat_mul, rotation_matrix
 from tests.support.seeds import generator
 
-KERNELS = {"spheres": "f01_spheres", "boxes": "f02_boxes"}
+KERNELS = {"spheres": "f01_spheres", "boxes": "f02_boxes", "plane": "f03_plane"}
 #: Families of the matrix on which a filter could lose something; the others repeat these.
 HARD = (
     "random_boxes", "random_cars", "random_nonconvex", "translations", "to_180", "far_away", "two_sided",
@@ -156,7 +156,16 @@ def keeps_of(filter_name, stages, groups=None, state=None):
         args |= stages.index | {"mesh_reals_in": stages.tables["mesh_reals_in"]}
     todo = np.arange(n, dtype=np.int32)[::-1].copy()  # any order of the pairs
     args |= {"n_todo": n, "todo_in": be.to_device(todo), "keep_out": keep}
-    stages.items(KERNELS[filter_name], n, groups, **args)
+    if filter_name == "plane":
+        groups = min(n, be.max_groups) if groups is None else groups
+        vertices = [len(m.vertices) for m in stages.bodies.meshes]
+        reals = 8 * max(vertices) + 2 * be.group_size
+        args |= {"headers_in": common["headers_in"], "vertices_in": stages.parts["vertices_in"],
+                 "scratch_reals": be.empty(groups * reals, stages.raster), "reals_per_group": reals,
+                 "scratch_ints": be.empty(groups * 2 * be.group_size, np.int32)}  # fmt: skip
+        be.launch(stages.module.kernel("f03_plane"), groups, **args)
+    else:
+        stages.items(KERNELS[filter_name], n, groups, **args)
     answer = be.to_host(keep)
     assert set(answer.tolist()) <= {0, 1}
     return answer[::-1].astype(bool)

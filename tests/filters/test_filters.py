@@ -18,7 +18,7 @@ from tests.support.shares import in_turn
 
 pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 
-CHOICES = ["auto", ("spheres",), ("boxes",), ("boxes", "spheres")]
+CHOICES = ["auto", ("spheres",), ("boxes",), ("plane",), ("plane", "boxes", "spheres")]
 
 
 def run(of, backend, **options):
@@ -71,7 +71,7 @@ def test_approximate_contacts_have_the_same_bits(refine, backend):
 
 def test_pieces_have_the_same_bits_and_the_same_counts(backend):
     of = _cases.misses(6, 400, turn=0.5)
-    names = ("spheres", "boxes")
+    names = ("spheres", "boxes", "plane")
     whole = run(of, backend.kind, tuning=gc.Tuning(filters=names), report=True)
     pieces = run(of, backend.kind, tuning=gc.Tuning(filters=names), report=True, max_bytes=6 << 20)
     assert not matrix.same_bits(whole, pieces)

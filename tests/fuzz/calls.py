@@ -105,6 +105,8 @@ class Calls:
         # the other modes may see contacts of bodies that do not meet; filters and trees leave some out
         if exact and rng.random() < 0.3:
             self.compare("no filters", first, filters="none")
+        if exact and rng.random() < 0.1:
+            self.compare("dividing plane", first, filters=("spheres", "boxes", "plane"))
         if exact and self.scene.pairs is None and rng.random() < 0.7:
             self.without_tree(first)
         if exact and options.get("candidates") != "raster" and rng.random() < 0.4:

@@ -163,7 +163,7 @@ def test_the_bits_do_not_depend_on_who_proposes(backend):
     others = [
         {"tuning": gc.Tuning(features="near")},
         {"tuning": gc.Tuning(filters="none")},
-        {"tuning": gc.Tuning(filters=("boxes",))},
+        {"tuning": gc.Tuning(filters=("spheres", "boxes", "plane"))},
         {"max_bytes": 30 << 20},
     ]
     for options in others:

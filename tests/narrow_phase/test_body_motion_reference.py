@@ -288,7 +288,7 @@ def test_thresholds_are_filters_and_first_is_the_first():
     assert np.array_equal(first.time, every.time[every.time == every.toi[every.pair]])
     plain = own.collide(bodies, pairs, min_properness=-1, check_start=False)
     assert (plain.status != gc.Status.INITIAL_OVERLAP).all() and np.array_equal(plain.time, every.time)
-    for filters in ("none", ("boxes",)):
+    for filters in ("none", ("spheres", "boxes", "plane")):
         assert np.array_equal(own.collide(bodies, pairs, min_properness=-1, filters=filters).time, every.time)
 
 

@@ -22,7 +22,7 @@ def right_calls(path: str) -> None:
     start = gc.Poses.from_quat_wxyz(np.zeros((2, 3), np.float32), [[1, 0, 0, 0]] * 2)
     bodies = gc.Bodies([box, loaded], np.array([0, 1]), start, gc.Poses.identity(2))
     found = gc.collide(
-        bodies, [[0, 1]], refine="exact", tuning=gc.Tuning(filters=("spheres", "boxes")), backend="cpu"
+        bodies, [[0, 1]], refine="exact", tuning=gc.Tuning(filters=("spheres", "plane")), backend="cpu"
     )
     assert_type(found, gc.Contacts)
     found.time.sum()

@@ -11,17 +11,19 @@ from gpu_collide.pipeline.narrow_phase.scratch import JOINED
 from tests.ptx._staying import MESHES, Moved, lies, made, numbers, same
 
 ROUND = (gc.shapes.icosphere(2), gc.shapes.car(), gc.shapes.torus(1.0, 0.4, 24, 8))  # of 10, 1 and 6 patches
+ALL = ("spheres", "boxes", "plane")
 WAYS = {
     "near": (ROUND, {"tuning": gc.Tuning(features="near")}),
     "segments": (MESHES, {"refine": "segments"}),
     "pixels": (MESHES, {"refine": "pixels", "resolution": 5}),
     "single": (MESHES, {"precision": "single"}),
+    "plane": (MESHES, {"tuning": gc.Tuning(filters=ALL)}),
     "report": (MESHES, {"report": True}),
     "body": (MESHES, {"motion": "body"}),
     "body near": (ROUND, {"motion": "body", "tuning": gc.Tuning(features="near")}),
     "all at once": (
         ROUND,
-        {"tuning": gc.Tuning(features="near"), "precision": "single", "report": True},
+        {"tuning": gc.Tuning(features="near", filters=ALL), "precision": "single", "report": True},
     ),
 }
 
@@ -39,7 +41,7 @@ def asked(way, n=24, seed=2):
     return made(position, quat, shape, meshes=meshes), (position, quat, shape), pairs, meshes, options
 
 
-@pytest.mark.parametrize("way", ways("near", "report", "body"))  # single: in .ci/run
+@pytest.mark.parametrize("way", ways("near", "plane", "report", "body"))  # single: in .ci/run
 def test_no_upload_and_one_wait(cuda, way):
     here, given, pairs, meshes, options = asked(way)
     bodies, there = made(*given, cuda.asarray, meshes), cuda.asarray(pairs)
@@ -80,7 +82,7 @@ def test_from_the_host_and_back(cuda, way):
 def test_reports_tell_what_they_tell_elsewhere(cuda, monkeypatch, way):
     """In one piece and in several, each of which may be repeated."""
     here, given, pairs, meshes, options = asked(way, 48)
-    options = options | {"report": True}
+    options = options | {"report": True, "tuning": gc.Tuning(filters=ALL)}
     bodies, there = made(*given, cuda.asarray, meshes), cuda.asarray(pairs)
     wanted = gc.collide(here, pairs, backend="cpu", **options)
     assert wanted.report["spheres"].settled and wanted.report["narrow phase"].hits
@@ -102,7 +104,7 @@ def test_no_row_of_a_filter_to_which_no_pair_came(cuda):
     position[:, 1::2] += 1000.0
     for backend in ("cpu", "cuda"):
         bodies = made(position, quat, shape)
-        found = gc.collide(bodies, pairs, backend=backend, report=True)
+        found = gc.collide(bodies, pairs, backend=backend, report=True, tuning=gc.Tuning(filters=ALL))
         assert [row.name for row in found.report] == ["spheres", "narrow phase"]
 
 
@@ -189,7 +191,7 @@ def test_single_without_a_contact(cuda):
         same(gc.collide(bodies, where(pairs), backend="cuda", precision="single"), wanted)
 
 
-@pytest.mark.parametrize("way", ways("near", of=("single",)))
+@pytest.mark.parametrize("way", ways("near", of=("single", "plane")))
 def test_a_scene_asks_step_after_step(cuda, way):
     meshes, options = WAYS[way]
     position, quat, shape, pairs = numbers(12, meshes=meshes)

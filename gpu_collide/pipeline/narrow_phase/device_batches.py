@@ -231,6 +231,8 @@ def _others(block: _Block, plan: Plan, guess: dict[str, float], n: int) -> dict[
     launched."""
     run = block.query.run
     sizes: dict[str, tuple[int, int]] = {}
+    if "plane" in plan.options.filters:
+        sizes["plane_groups"] = scratch.plane(run, plan)
     if _near(plan):
         sizes["node_groups"] = scratch.near(int(guess["nodes"]))
     if plan.walked:
@@ -241,7 +243,11 @@ def _others(block: _Block, plan: Plan, guess: dict[str, float], n: int) -> dict[
     for name, size in sizes.items():
         group = scratch.group_bytes(run, size)
         groups = min(run.backend.max_groups, n, run.room.fits(group, share=OTHER_SHARE))
-        found[name] = max(1, groups), group
+        if name == "plane_groups":  # a test that may be left out
+            groups = groups if size[0] <= MOST_INDEX else 0
+        else:
+            groups = max(1, groups)
+        found[name] = groups, group
     return found
 
 

@@ -243,8 +243,9 @@ class Executor(ABC):
         groups, if they may be more than fill the device."""
 
     @abstractmethod
-    def seats(self, name: str, over: Any, sizes: tuple[int, int]) -> Seats:
-        """Groups with scratch of these sizes for `over`."""
+    def seats(self, name: str, over: Any, sizes: tuple[int, int], optional: bool = False) -> Seats | None:
+        """Groups with scratch of these sizes for `over`; None of a test that is `optional` if there is no
+        room."""
 
     @abstractmethod
     def total(self, sums: Buffer, most: int) -> int:

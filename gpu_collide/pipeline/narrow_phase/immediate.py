@@ -164,13 +164,15 @@ class Immediate(Executor):
         groups = max(self.run.backend.max_groups, most)
         self.run.room.worked_off(todo.read, scratch, launch, held=self.held, groups=groups)
 
-    def seats(self, name: str, over: Any, sizes: tuple[int, int]) -> Seats:
+    def seats(self, name: str, over: Any, sizes: tuple[int, int], optional: bool = False) -> Seats | None:
         room, group = self.run.room, sizes_of.group_bytes(self.run, sizes)
-        most = room.fits(group, self.held)
+        most = room.fits(group, share=4) if optional else room.fits(group, self.held)
         groups = min(self.run.backend.max_groups, over.n, most if sizes[0] <= MOST_INDEX else 0)
-        if not groups:
-            raise TooLarge(group + self.held)
-        return self._seats(groups, sizes, sizes, {})
+        if groups:
+            return self._seats(groups, sizes, sizes, {})
+        if optional:
+            return None
+        raise TooLarge(group + self.held)
 
     def _seats(
         self, groups: int, sizes: tuple[int, int], told: tuple[int, ...], more: dict[str, Any]

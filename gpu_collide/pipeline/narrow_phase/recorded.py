@@ -181,8 +181,9 @@ class Recorded(Executor):
             self._seats[name] = self._made(self.room[f"{name}_groups"], sizes(*grown), grown, told)
         emit(todo, self._seats[name])
 
-    def seats(self, name: str, over: Any, sizes: tuple[int, int]) -> Seats:
-        return self._made(self.room[f"{name}_groups"], sizes, sizes, {})
+    def seats(self, name: str, over: Any, sizes: tuple[int, int], optional: bool = False) -> Seats | None:
+        groups = self.room.get(f"{name}_groups", 0)
+        return self._made(groups, sizes, sizes, {}) if groups or not optional else None
 
     def _made(
         self, groups: int, sizes: tuple[int, int], told: tuple[int, ...], more: dict[str, Any]

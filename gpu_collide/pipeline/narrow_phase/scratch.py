@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CANDIDATES", "CUTS", "DEEP", "FIRST", "HITS", "JOINED", "LASTING", "MANY", "PATCHES", "PIECES",
-    "ListKind", "group_bytes", "hulls", "near", "nodes_first", "pair_bytes", "screen", "walk",
+    "ListKind", "group_bytes", "hulls", "near", "nodes_first", "pair_bytes", "plane", "screen", "walk",
 ]  # fmt: skip
 
 _C = sources.constants()
@@ -132,6 +132,12 @@ def screen(largest: Array, rows: bool) -> tuple[int, int]:
     if rows:
         reals, ints = reals + 8 * 12 * (ne + nf), ints + 8 * 6 * (ne + nf) + 4096
     return -(-reals // 16) * 16, -(-ints // 16) * 16
+
+
+def plane(run: Launcher, plan: Plan) -> tuple[int, int]:
+    """The same for a group of f03."""
+    size = run.backend.group_size
+    return 8 * int(plan.counts[:, 0].max()) + 2 * size, 2 * size
 
 
 def hulls(run: Launcher) -> tuple[int, int]:

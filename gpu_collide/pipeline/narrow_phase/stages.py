@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide.pipeline.narrow_phase import scratch
 from gpu_collide.pipeline.narrow_phase.candidates import between_hulls, search
 from gpu_collide.pipeline.narrow_phase.contacts import solve, write
 from gpu_collide.pipeline.narrow_phase.immediate import reads
@@ -31,7 +32,7 @@ def narrow_phase(x: Executor) -> Written:
         return _of_pieces(x)
     plan, lists = x.plan, []
     find_motion(x)  # s01
-    todo = left = filter_pairs(x)  # f01, f02
+    todo = left = filter_pairs(x)  # f01 to f03
     if plan.hulls:
         left, found = between_hulls(x, todo)  # screen_hulls
         lists.append(found)
@@ -76,7 +77,7 @@ def find_motion(x: Executor) -> None:
 
 
 def filter_pairs(x: Executor) -> WorkList:
-    """f01, f02: each of the filters asked for gets the pairs that those before it left.
+    """f01 to f03: each of the filters asked for gets the pairs that those before it left.
 
     A filter settles a pair if it shows that nothing can touch during the step. It is as careful as the
     culling that follows, so the contacts are the same bits with any of them on or off (docs/decisions/0010).
@@ -86,10 +87,15 @@ def filter_pairs(x: Executor) -> WorkList:
     for name in x.plan.options.filters:
         if reads(x) and not todo.n:
             break
-        begun = time.perf_counter()
+        begun, left = time.perf_counter(), todo
         keep = x.empty(todo.most, np.uint8)
-        x.launch(FILTERS[name], todo, keep_out=keep)
-        left = x.select(todo, keep)
+        if name != "plane":
+            x.launch(FILTERS[name], todo, keep_out=keep)
+            left = x.select(todo, keep)
+        elif seats := x.seats("plane", todo, scratch.plane(x.run, x.plan), optional=True):
+            given = {"reals_per_group": seats.sizes[0], **x.tables.screen}
+            x.launch(FILTERS[name], todo, given, seats=seats, keep_out=keep)
+            left = x.select(todo, keep)
         x.settled(name, todo, left, begun)
         todo = left
     return todo

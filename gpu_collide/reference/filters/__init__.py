@@ -5,11 +5,11 @@ Each module has ``may_meet(screw, mesh_a, mesh_b)``, which is False only if noth
 
 import time as clock
 
-from gpu_collide.reference.filters import f01_spheres, f02_boxes
+from gpu_collide.reference.filters import f01_spheres, f02_boxes, f03_plane
 
 __all__ = ["keeps"]
 
-_TESTS = {"spheres": f01_spheres.may_meet, "boxes": f02_boxes.may_meet}
+_TESTS = {"spheres": f01_spheres.may_meet, "boxes": f02_boxes.may_meet, "plane": f03_plane.may_meet}
 
 
 def keeps(names, screw, mesh_a, mesh_b, report=None):
