@@ -52,7 +52,6 @@ REFERENCE = {
     "GC_CULL_FACING": "reference/narrow_phase/s02_facing.py FACING_PAD",
     "GC_CULL_AXIS": "reference/narrow_phase/s02_facing.py AXIS_PAD",
     "GC_CULL_PROPERNESS": "reference/narrow_phase/s07_solve.py PROPERNESS_PAD",
-    "GC_AUTO_EDGE_PRODUCT": "reference/narrow_phase/__init__.py RASTER_ABOVE",
     "GC_MAX_NEWTON": "reference/narrow_phase/_roots.py NEWTON_STEPS",
     "GC_MAX_LEVEL": "reference/narrow_phase/_roots.py MAX_DEPTH",
     "GC_MAX_ROWS": "reference/narrow_phase/s03_project.py MOST_ROWS",

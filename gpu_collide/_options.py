@@ -92,8 +92,7 @@ class Tuning:
         with ``candidates="raster"``, whose rows are made of whole meshes.
     candidates : {"auto", "raster", "pairs"}, optional
         How pairs of features are proposed: ``pairs`` compares their boxes on the collision screen, ``raster``
-        goes through rows of pixels. ``auto`` compares boxes, unless two whole meshes have more than 1.5e11
-        pairs of edges: then rows are faster.
+        goes through rows of pixels. ``auto`` compares boxes.
 
     Raises
     ------

@@ -281,8 +281,6 @@
 #define GC_CHORDED 300000
 /* ... and sorted into cells of the screen by so many halvings (docs/decisions/0080) */
 #define GC_TILE_SPLITS 10
-/* candidates="auto": a pair takes rows above this product of edge counts (measured: docs/decisions/0008) */
-#define GC_AUTO_EDGE_PRODUCT 150000000000
 /* features="auto": a pair looks at near faces only if a mesh of it has more faces than this and is far wider than the other, by so
  * many halvings; or if one has more than the second number, however wide; or than the third, where walks are not given up, as on
  * a GPU (docs/decisions/0011, 0049, 0082) */
@@ -309,11 +307,6 @@
 #define GC_FIRST_FACE_PRODUCT 4000000
 /* ... and left to the screen after so many pairs of nodes, a face of both meshes (docs/decisions/0075) */
 #define GC_FIRST_LOOKS GC_F(0.75)
-/* ... or, of meshes that may look at near faces, after so many without a hit, if no more faces than this are near, and b05 says so with
- * so many nodes a side */
-#define GC_FIRST_BARREN 2048
-#define GC_FIRST_FACES 1536
-#define GC_FIRST_NODES 2048
 /* ... nodes of each side whose children a work-item alone remembers; a power of two */
 #define GC_KEPT_PAGES 256
 /* ... added to either end of the time that a node takes through the slab of another, in steps (rounding seen: 2e-7) */

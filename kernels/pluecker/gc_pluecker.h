@@ -45,19 +45,6 @@ GC_FN gc_line gc_line_through(gc_vec a, gc_vec b)
     return p;
 }
 
-/* of the point a that moves along v */
-GC_FN gc_line gc_line_along(gc_vec a, gc_vec v)
-{
-    gc_line p;
-    p.p0 = a.x * v.y - v.x * a.y;
-    p.p1 = a.x * v.z - v.x * a.z;
-    p.p2 = -v.x;
-    p.p3 = a.y * v.z - v.y * a.z;
-    p.p4 = -v.z;
-    p.p5 = v.y;
-    return p;
-}
-
 /* the permuted inner product: six times the signed volume of the tetrahedron of both lines' points */
 GC_FN gc_real gc_line_side(gc_line p, gc_line q)
 {

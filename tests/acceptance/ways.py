@@ -171,7 +171,7 @@ class Counted:
         room, of_run = launcher.MemoryBudget, launcher.Launcher
         filled, worked_off, launched = room.filled, room.worked_off, of_run._launch
         grown, down = recorded_batch.RecordedBatch._grown, first_contact._given_up
-        found_few, near_patches = first_contact.few_near, near_faces._patches
+        near_patches = near_faces._patches
 
         def count_filled(self, name, n_things, fill, **more):
             def counted(capacity):
@@ -198,17 +198,10 @@ class Counted:
             return grown(self, lacks)
 
         def count_down(x, todo, *more):
-            worn, idle = down(x, todo, *more)
+            worn = down(x, todo, *more)
             n["walks"] += len(todo)
             n["walks worn"] += len(worn)
-            n["walks barren"] += len(idle)
-            return worn, idle
-
-        def count_few(x, todo, *limits):
-            lots, many = found_few(x, todo, *limits)
-            n["few near"] += todo.n - len(many)
-            n["many near"] += len(many)
-            return lots, many
+            return worn
 
         def count_near(x, todo):
             listed, left = near_patches(x, todo)
@@ -220,9 +213,9 @@ class Counted:
         self._old = [
             (room, "filled", filled), (room, "worked_off", worked_off), (of_run, "_launch", launched),
             (recorded_batch.RecordedBatch, "_grown", grown), (first_contact, "_given_up", down),
-            (first_contact, "few_near", found_few), (near_faces, "_patches", near_patches),
+            (near_faces, "_patches", near_patches),
         ]  # fmt: skip
-        new = count_filled, count_worked, count_launch, count_grown, count_down, count_few, count_near
+        new = count_filled, count_worked, count_launch, count_grown, count_down, count_near
         for (where, name, _), f in zip(self._old, new, strict=True):
             setattr(where, name, f)
         return self

@@ -97,17 +97,14 @@ def test_a_bolt_in_its_nut_beside_boxes(monkeypatch, shared):
     assert shared["no room"] > 0 and shared["searched"] >= shared["lists"] > 1
 
 
-def test_only_what_keeps_others_waiting_is_shared(monkeypatch, shared):
-    monkeypatch.setattr(plan.Plan, "_edge_product", 100)
-
-    def heavy(faces, edges=1, patches=0, candidates="auto"):
+def test_only_what_keeps_others_waiting_is_shared(shared):
+    def heavy(faces, candidates="auto"):
         options = Options.checked(tuning=gc.Tuning(candidates=candidates), backend="cpu")
         made = plan.decide([gc.shapes.box()], options, get_backend("cpu"))
-        items = np.array(faces, np.int64), np.full(len(faces), edges, np.int64)
-        return np.flatnonzero(made.heavy(*items, patches > 0)).tolist()
+        return np.flatnonzero(made.heavy(np.array(faces, np.int64))).tolist()
 
-    assert heavy([9000]) == heavy([9000], 101, 3) == heavy([9000], 101, 0, "pairs") == [0]
-    assert heavy([4096]) == heavy([]) == heavy([9000], 101) == heavy([9000], candidates="raster") == []
+    assert heavy([9000]) == heavy([9000], "pairs") == [0]
+    assert heavy([4096]) == heavy([]) == heavy([9000], "raster") == []
     assert heavy([9000, 100, 8000]) == [0, 2]
     assert heavy([5000] * 6) == [], "each thread has two of them"
     assert heavy([5000] * 5) == [0, 1, 2, 3, 4]

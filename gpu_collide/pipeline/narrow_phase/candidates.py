@@ -63,7 +63,7 @@ def _screen(x: Executor, lot: Lot, found: Entries, walk_limit: int) -> None:
     """The screen of a lot of items, of heavy ones by shares."""
     rest, grows = lot.todo, _scratch(x, lot)
     if reads(x):
-        heavy = x.plan.heavy(lot.faces, lot.edges, lot.near)
+        heavy = x.plan.heavy(lot.faces)
         if heavy.any():
             shared = x.listed(rest.read[heavy])
             large = [s._replace(name=f"shared {s.name}") for s in grows]
@@ -78,7 +78,7 @@ def _screen(x: Executor, lot: Lot, found: Entries, walk_limit: int) -> None:
 
 def _scratch(x: Executor, lot: Lot) -> list[Scratch]:
     """What a group of the screen takes; parts are known where counts are read."""
-    reals, ints = scratch.screen(lot.largest, x.rows) if reads(x) else (0, 0)
+    reals, ints = scratch.screen(lot.largest, x.plan.rows) if reads(x) else (0, 0)
     return [Scratch("reals", reals, x.run.raster.itemsize), Scratch("ints", ints, 4)]
 
 

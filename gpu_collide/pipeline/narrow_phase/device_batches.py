@@ -155,11 +155,9 @@ class _Block(NamedTuple):
 def _heights(query: Query, meshes: Any) -> tuple[Buffer, bool]:
     """The table of heights of rows on the device, kept with the tables of the meshes; are there any?"""
     run, prepared, plan, m = query.run, query.prepared, query.prepared.plan, len(meshes)
-    every: Any = (
-        np.stack(np.divmod(np.arange(m * m, dtype=np.int32), m), axis=1) if plan.asks_heights else None
-    )
-    if every is None or (plan.options.refine == "exact" and not plan.takes_rows(every)):
+    if not plan.asks_heights:
         return run.backend.zeros(1, run.real), False
+    every = np.stack(np.divmod(np.arange(m * m, dtype=np.int32), m), axis=1)
     made, key = prepared.tables.made, ("heights", plan.options.resolution, plan.options.pixel_size)
     if key not in made:
         made[key] = run.to_device(prepared.row_heights(meshes, every), run.real)

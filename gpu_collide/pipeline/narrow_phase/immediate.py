@@ -50,8 +50,6 @@ class Immediate(Executor):
         Bytes that the pairs hold on the backend.
     narrow : int
         Pairs that came to the narrow phase.
-    rows : bool
-        Does any pair look for its candidates in rows?
     """
 
     reads = True
@@ -70,7 +68,6 @@ class Immediate(Executor):
         self.run, self.plan, self.tables, self.shapes = run, plan, tables, shapes
         self.pairs, self.first, self.buffers, self.report = Span(n, n), first, dict(buffers), report
         self.held, self.narrow = n * sizes_of.pair_bytes(run), 0
-        self.rows = plan.takes_rows(shapes)
         run.room.check(self.held)
         self.todo = self.listed(np.arange(n, dtype=np.int32))
         self.items = run.to_device(np.column_stack([self.todo.read, shapes]), np.int32)
@@ -201,11 +198,6 @@ class Immediate(Executor):
             raise TooLarge(need)
         self.held += need // 2
         return found
-
-    def fits(self, sizes: tuple[int, int]) -> int:
-        """For how many groups with scratch of these sizes there is room beside what is held."""
-        fits = self.run.room.fits(sizes_of.group_bytes(self.run, sizes), self.held)
-        return min(self.run.backend.max_groups, fits)
 
     def grown_seats(self, groups: int, sizes: tuple[int, int], told: tuple[int, ...]) -> Seats:
         """Scratch whose users say if it was too small."""

@@ -17,10 +17,9 @@ from gpu_collide.pipeline.narrow_phase.plan import REFINE
 if TYPE_CHECKING:
     from gpu_collide._types import Array, Buffer
     from gpu_collide.pipeline.narrow_phase.executor import Entries, Executor, Seats
-    from gpu_collide.pipeline.narrow_phase.immediate import Immediate
     from gpu_collide.pipeline.narrow_phase.plan import PairClasses
 
-__all__ = ["Lot", "few_near", "lots_of", "whole_lot"]
+__all__ = ["Lot", "lots_of", "whole_lot"]
 
 _MESH, _GATHER = sources.record("mesh").stride, sources.record("gather").stride
 
@@ -42,8 +41,8 @@ class Lot(NamedTuple):
         Both meshes of all items are small.
     largest : (3,) int64
         Most vertices, edges and faces of a part, where it is known.
-    faces, edges : (todo,) int64
-        Sum of the faces of both parts, and product of their edges, where they are known.
+    faces : (todo,) int64
+        Sum of the faces of both parts, where it is known.
     """
 
     todo: WorkList
@@ -53,7 +52,6 @@ class Lot(NamedTuple):
     small: bool = False
     largest: Any = ()
     faces: Any = ()
-    edges: Any = ()
 
 
 class _Sides(NamedTuple):
@@ -108,7 +106,7 @@ def whole_lot(x: Executor, todo: WorkList, small: bool = False) -> Lot:
     sizes = plan.counts[x.shapes[todo.read]]
     # pairs that are walked down are among them and are no work
     largest = plan.largest if plan.walked else sizes.max(axis=(0, 1), initial=0)
-    return lot._replace(largest=largest, faces=sizes[:, :, 2].sum(axis=1), edges=sizes[:, :, 1].prod(axis=1))
+    return lot._replace(largest=largest, faces=sizes[:, :, 2].sum(axis=1))
 
 
 def _by_kind(x: Executor, todo: WorkList, classes: PairClasses) -> dict[str, WorkList]:
@@ -166,31 +164,6 @@ def _features(
         min_properness=x.plan.least_properness, refine=REFINE[options.refine],
         whole_out=seats.given["no_room_out"] if whole is None else whole,
     )  # fmt: skip
-
-
-def few_near(x: Immediate, todo: WorkList, most: int, nodes: int) -> tuple[list[Lot], Array]:
-    """Lots of those of the pairs with no more than `most` near faces that b05 finds in so many nodes a side;
-    and the other pairs."""
-    many = todo.read[:0]
-    sizes = scratch.near(nodes)
-
-    def emit(found: Entries) -> None:
-        nonlocal many
-        groups = min(x.run.backend.max_groups, todo.n, x.fits(sizes))
-        if not groups:
-            many = todo.read
-            return
-        seats = x.grown_seats(groups, sizes, (nodes,))
-        _features(x, todo, seats, found, 0, None)
-        many = todo.read[x.run.backend.to_host(seats.given["no_room_out"])[todo.read] > 0]
-
-    side, part, mask = _rows(x, x.fill("patches", scratch.PATCHES, todo.n, emit))
-    faces = np.zeros(x.pairs.most, np.int64)
-    each = np.unpackbits(mask.astype(np.uint32).view(np.uint8)).reshape(-1, 32).sum(axis=1)
-    np.add.at(faces, side >> 1, each)
-    few = faces[side >> 1] <= most
-    many = np.append(many, todo.read[faces[todo.read] > most])
-    return _joined(x, _sides(x, side[few], part[few], mask[few])), many
 
 
 def _ordered(x: Executor, patches: Entries) -> _Sides:
@@ -267,6 +240,5 @@ def _joined(x: Executor, sides: _Sides) -> list[Lot]:
         return [Lot(WorkList(todo, k, k), items, tables, near=True)]
     features = run.backend.to_host(sums)[n : 7 * n].reshape(3, n, 2)  # vertices, edges, faces of both sides
     some = features[:, run.backend.to_host(sums)[:n] > 0].astype(np.int64)
-    largest, faces, edges = some.max(axis=(1, 2), initial=0), some[2].sum(axis=1), some[1].prod(axis=1)
     numbers = x.listed(np.arange(k))
-    return [Lot(numbers, items, tables, True, False, largest, faces, edges)]
+    return [Lot(numbers, items, tables, True, False, some.max(axis=(1, 2), initial=0), some[2].sum(axis=1))]

@@ -51,9 +51,6 @@ class Limits(NamedTuple):
     ----------
     walked : int
         First contacts of two meshes with a larger product of face counts are looked for down both trees.
-    barren, barren_faces, barren_nodes : int
-        A large pair without a hit after so many pairs of nodes is given up, if so few faces are near and b05
-        finds them in so many nodes.
     hulls_alone, hulls, hull_vertices : int
         Products of face counts from which a plane between the hulls is looked for, by a work-item alone and
         by many; meshes with more vertices have trees to go down.
@@ -65,9 +62,6 @@ class Limits(NamedTuple):
     """
 
     walked: int = int(_C["GC_FIRST_FACE_PRODUCT"])
-    barren: int = int(_C["GC_FIRST_BARREN"])
-    barren_faces: int = int(_C["GC_FIRST_FACES"])
-    barren_nodes: int = int(_C["GC_FIRST_NODES"])
     hulls_alone: int = int(_C["GC_HULLS_ALONE_PRODUCT"])
     hulls: int = int(_C["GC_HULLS_FACE_PRODUCT"])
     hull_vertices: int = int(_C["GC_HULLS_VERTICES"])
@@ -159,7 +153,7 @@ class Plan:
     def _classes(self, near: Array) -> PairClasses:
         """By pixels and by rows there is but one screen for whole meshes."""
         o = self.options
-        apart = self.small_size is not None and o.refine != "pixels" and o.candidates != "raster"
+        apart = self.small_size is not None and o.refine != "pixels" and not self.rows
         small = self.small & apart
         return PairClasses(kinds_of(near, small), near, small.astype(np.uint8))
 
@@ -207,36 +201,29 @@ class Plan:
         return _INT if looks else int(_C["GC_AUTO_NEAR_LARGE"])
 
     @property
-    def barren(self) -> int:
-        """Pairs of nodes after which a large pair without a hit is given up; 0: never."""
-        return self.limits.barren if self.late.any() else 0
-
-    @property
     def hull_limits(self) -> dict[str, int]:
         """What ``screen_hulls`` is told of which pairs it is for."""
         product = self.limits.hulls_alone if self.serial else self.limits.hulls
         return {"least_product": product, "most_vertices": self.limits.hull_vertices}
 
     def may_give_up(self, shapes: Array) -> Array:
-        """For which pairs a search for near faces may be given up, (n,) bool: meshes of some size, whose
-        edges need no rows."""
+        """For which pairs a search for near faces may be given up, (n,) bool: meshes of some size."""
         if not self.gives_up or self.options.features != "auto":
             return np.zeros(len(shapes), bool)
-        edges, faces = self.counts[shapes, 1].prod(axis=1), self.counts[shapes, 2].sum(axis=1)
-        pairs = (self.options.candidates == "pairs") | (edges <= self._edge_product)
-        return pairs & (faces <= _C["GC_NEAR_WHOLE"])
+        some: Array = self.counts[shapes, 2].sum(axis=1) <= _C["GC_NEAR_WHOLE"]
+        return some
 
-    def heavy(self, faces: Array, edges: Array, near: bool) -> Array:
-        """Which items, by the sum of their faces and the product of their edges, would keep one thread at
-        work while others wait, (n,) bool: they are shared (docs/decisions/0083)."""
+    def heavy(self, faces: Array) -> Array:
+        """Which items, by the sum of their faces, would keep one thread at work while others wait, (n,) bool:
+        they are shared (docs/decisions/0083)."""
         if not self._shares or not len(faces):
             return np.zeros(len(faces), bool)
-        no_rows = near | (self.options.candidates == "pairs") | (edges <= self._edge_product)
-        return no_rows & (faces > max(self.limits.heavy, faces.sum() / (2 * self.threads)))
+        heavy: Array = faces > max(self.limits.heavy, faces.sum() / (2 * self.threads))
+        return heavy
 
     @property
     def _shares(self) -> bool:
-        return self.threads > 1 and self.serial and self.options.candidates != "raster"
+        return self.threads > 1 and self.serial and not self.rows
 
     # -- who runs it -----------------------------------------------------------------------------------------
     def records(self, shapes: Array) -> bool:
@@ -244,8 +231,8 @@ class Plan:
         none is heavy enough to be shared among threads."""
         if not (self.may_record and self.may_share):
             return self.may_record
-        counts = self.counts[shapes[~self.walked_pairs(shapes)]]
-        return not self.heavy(counts[:, :, 2].sum(axis=1), counts[:, :, 1].prod(axis=1), False).any()
+        faces = self.counts[shapes[~self.walked_pairs(shapes)], 2]
+        return not self.heavy(faces.sum(axis=1)).any()
 
     @cached_property
     def may_share(self) -> bool:
@@ -301,27 +288,14 @@ class Plan:
 
     # -- rows ------------------------------------------------------------------------------------------------
     @property
-    def _edge_product(self) -> float:
-        """Edges of A times those of B above which candidates are looked for in rows."""
-        return sources.constants(self.options.precision)["GC_AUTO_EDGE_PRODUCT"]
+    def rows(self) -> bool:
+        """Are candidates looked for in rows?"""
+        return self.options.candidates == "raster"
 
-    @cached_property
+    @property
     def asks_heights(self) -> bool:
-        """May any pair ask for a height of its rows?"""
-        if self.options.refine != "exact" or self.options.candidates != "auto":
-            return self.options.refine != "exact" or self.options.candidates == "raster"
-        return int(self.counts[:, 1].max(initial=0)) ** 2 > self._edge_product
-
-    def takes_rows(self, shapes: Array) -> bool:
-        """Does any of the pairs look for its candidates in rows? Near faces do not."""
-        if self.options.candidates != "auto":
-            return self.options.candidates == "raster"
-        edges = self.counts[:, 1]
-        if int(edges.max(initial=0)) ** 2 <= self._edge_product:
-            return False
-        a, b = shapes.T
-        whole = ~near_pairs(self.near, shapes) & ~self.walked_pairs(shapes)
-        return bool((whole & (edges[a] * edges[b] > self._edge_product)).any())
+        """Has each pair a height of its rows?"""
+        return self.rows or self.options.refine != "exact"
 
     def row_heights(self, shapes: Array, short_edges: Any) -> Array | None:
         """Row height of each pair in user units, or None if nothing asks for it; ``short_edges(shapes)``
@@ -331,7 +305,7 @@ class Plan:
         two then, and what is computed with the height stays within the numbers there are.
         """
         o = self.options
-        if not self.asks_heights or (o.refine == "exact" and not self.takes_rows(shapes)):
+        if not self.asks_heights:
             return None
         most = sources.constants(o.precision)["GC_MAX_MOTION"] * self.radii[shapes].max(axis=1)
         if o.pixel_size is not None:

@@ -151,14 +151,14 @@ def _block(
         return query.refusal(done + at, need, looks_near)
 
     passed_on = None if progress is None else lambda stop: progress(done + stop, total)
-    size, some = _piece_size(query, len(pairs), plan.takes_rows(shapes)), query.with_alternatives(take)
+    size, some = _piece_size(query, len(pairs)), query.with_alternatives(take)
     run.room.pieces(len(pairs), size, some, None if near is None else cut, refusal, passed_on)
 
 
-def _piece_size(query: Query, n: int, rows: bool) -> int:
+def _piece_size(query: Query, n: int) -> int:
     """Pairs a piece: what fits the memory limit, and not more than keeps progress visible."""
     run = query.run
-    group = scratch.group_bytes(run, scratch.screen(query.prepared.plan.largest, rows))
+    group = scratch.group_bytes(run, scratch.screen(query.prepared.plan.largest, query.prepared.plan.rows))
     per_pair = run.real.itemsize * int(run.c["GC_SCREW_STRIDE"]) + 16 * 40 + 200
     beside = run.room.fits(per_pair, held=run.backend.max_groups * group)
     most = max(beside, run.room.fits(per_pair, share=2))

@@ -133,7 +133,7 @@ class RecordedBatch:
         room = self._room
         if room is None:
             plan = self.prepared.plan
-            reals, ints = scratch.screen(plan.largest, plan.takes_rows(bodies.shape[pairs]))
+            reals, ints = scratch.screen(plan.largest, plan.rows)
             most = max(FIRST_LEAST, FIRST_EACH * n)
             room = {"candidates": most, "hits": most, "reals": reals, "ints": ints, "pairs": max(n, 1)}
             if plan.pieces:

@@ -24,8 +24,7 @@ typedef struct {
     gc_node_pairs todo;
     gc_raster margin; /* how much longer than to a hit the window is open */
     int number;
-    int most;   /* pairs of nodes that it looks at before it is left to the screen; 0: as many as there are */
-    int barren; /* the same as long as there is no hit */
+    int most; /* pairs of nodes that it looks at before it is left to the screen; 0: as many as there are */
 } gc_first;
 
 /* How many pairs of nodes are looked at of two meshes before they are left to the screen; 0: as many as there are. */
@@ -33,12 +32,6 @@ GC_FN int gc_first_most(int faces_a, int faces_b, int given_up)
 {
     if (GC_MAX(faces_a, faces_b) > given_up) return 0;
     return (int)(GC_FIRST_LOOKS * (gc_raster)(faces_a + faces_b));
-}
-
-/* The same of a pair that has no hit yet. Of large meshes few faces may be near, which b05 tells sooner. */
-GC_FN int gc_first_barren(int faces_a, int faces_b, int barren, int most)
-{
-    return barren > 0 && GC_MAX(faces_a, faces_b) > GC_AUTO_NEAR_ALWAYS ? GC_MIN(barren, most) : most;
 }
 
 /* until when the window of the pair is open */
@@ -162,8 +155,8 @@ GC_LARGE void gc_first_look(
             (gc_real)p->first, (gc_real)p->last, state_out);
 }
 
-/* The walk; 1 where it was given up, 2 where it had no hit so far. What has a state (a cap of the solver) the screen would not look at, so it goes on.
- * All work-items of the group take part. */
+/* The walk; 1 where it was given up. What has a state (a cap of the solver) the screen would not look at, so it goes on. All work-items of the group
+ * take part. */
 GC_FN int gc_first_walk(
     const gc_first *f,
     const gc_tables *t,
@@ -171,7 +164,7 @@ GC_FN int gc_first_walk(
     const gc_hits *o,
     GC_GLOBAL int *state_out)
 {
-    int n = *f->todo.count, most = f->todo.room - GC_FIRST_RESERVE, looked = 0, settled, patience;
+    int n = *f->todo.count, most = f->todo.room - GC_FIRST_RESERVE, looked = 0, settled;
     if (n > 0) do {
             gc_node_pair p;
             /* read here, where nobody writes it */
@@ -192,10 +185,9 @@ GC_FN int gc_first_walk(
             GC_BARRIER();
             n = *f->todo.count;
             settled = state_out[f->number];
-            patience = o->shut[f->number] > 0 ? f->most : f->barren;
             looked += take;
             GC_BARRIER(); /* all have read it */
-            if (patience > 0 && looked >= patience && n > 0 && !settled) return looked >= f->most ? 1 : 2;
+            if (f->most > 0 && looked >= f->most && n > 0 && !settled) return 1;
         } while (n > 0);
     return 0;
 }
@@ -209,13 +201,12 @@ GC_KERNEL void screen_first(
     gc_real min_properness,
     int walked,                         /* > 0, see gc_goes_down */
     int given_up,                       /* pairs with a mesh of more faces are walked down to the end, whatever that takes */
-    int barren,                         /* > 0: large ones until they have looked at so many pairs of nodes without a hit */
     GC_GLOBAL gc_raster *scratch_reals, /* (groups, reals_per_group) */
     GC_GLOBAL int *scratch_ints,        /* (groups, ints_per_group) */
     int room,                           /* pairs of nodes that a group holds; more than GC_FIRST_RESERVE */
     int capacity,
     GC_GLOBAL int *shut_out,      /* (n_pairs,) 0 before; how early a hit of the pair is */
-    GC_GLOBAL gc_uchar *keep_out, /* (n_todo,) 1: the pair is left to the screen, 2: it has no hit so far */
+    GC_GLOBAL gc_uchar *keep_out, /* (n_todo,) 1: the pair is left to the screen */
     GC_GLOBAL int *state_out,     /* (n_pairs,) */
     GC_GLOBAL int *pair_hits_out, /* (n_pairs,) hits of each pair */
     GC_GLOBAL int *n_hits_out,    /* (1,) may pass the capacity */
@@ -239,7 +230,6 @@ GC_KERNEL void screen_first(
                     if (GC_FILLS) {
                         f.number = pair;
                         f.most = gc_first_most(tree_a[GC_TREE_faces], tree_b[GC_TREE_faces], given_up);
-                        f.barren = gc_first_barren(tree_a[GC_TREE_faces], tree_b[GC_TREE_faces], barren, f.most);
                         f.todo.when = reals;
                         f.todo.nodes = ints + 16;
                         f.todo.count = ints;

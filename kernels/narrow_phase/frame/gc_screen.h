@@ -222,27 +222,4 @@ GC_FN void gc_extent_widen(const gc_view *w, gc_extent *e)
     e->l1 += way;
 }
 
-/* Can what lies in the extents a (at rest) and b (moving) meet during the step, on any copy of A round the axis? */
-GC_LARGE int gc_extents_meet(const gc_view *w, const gc_extent *a, const gc_extent *b)
-{
-    int first = 0, last = 0, k;
-    if (a->r0 > b->r1 || a->r1 < b->r0) return 0;
-    if (a->full + b->full > GC_F(0.0)) {
-        /* without an azimuth only rho and y are left; those of a full box span all of eta and lambda */
-        if (w->period < GC_CULL_FAR) return 1;
-    } else if (w->period < GC_CULL_FAR) {
-        gc_raster reach = w->wn * w->speed * GC_F(0.5) + w->window;
-        gc_raster low = GC_FLOOR_R((b->p0 - reach - a->p1) / w->period);
-        gc_raster high = GC_FLOOR_R((b->p1 + reach - a->p0) / w->period) + GC_F(1.0);
-        first = (int)GC_MAX(GC_MIN(low, GC_F(0.0)), GC_F(-2.0));
-        last = (int)GC_MAX(GC_MIN(high, GC_F(2.0)), GC_F(0.0));
-    }
-    for (k = first; k <= last; ++k) {
-        gc_raster turn = k == 0 ? GC_F(0.0) : (gc_raster)k * w->period, dh = -w->gn * turn, dl = w->wn * turn;
-        if (a->h0 + dh <= b->h1 && a->h1 + dh >= b->h0 && a->l0 + dl <= b->l1 + w->window && a->l1 + dl >= b->l0 - w->window)
-            return 1;
-    }
-    return 0;
-}
-
 #endif

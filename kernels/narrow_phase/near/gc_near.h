@@ -180,7 +180,7 @@ GC_FN int gc_near_faces(const gc_near_pair *p, gc_vec n, gc_vec c, gc_raster rad
 }
 
 /* Can what lies in the extents a (at rest) and b (moving) meet during the step, on any copy of A round the axis, and when, s from
- * first to last? As gc_extents_meet. */
+ * first to last? */
 GC_FN int gc_extents_when(const gc_view *w, const gc_extent *a, const gc_extent *b, gc_raster *first, gc_raster *last)
 {
     int from = 0, to = 0, k, some = 0;

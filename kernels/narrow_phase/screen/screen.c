@@ -374,10 +374,7 @@ GC_CROWDED_KERNEL void screen(
                 GC_BARRIER();
                 if (gc_fits(&s)) {
                     /* joined patches have no whole faces' surroundings for rows to follow */
-                    int rows = q.mesh_a.near_faces < 0
-                               && (candidates == GC_CANDIDATES_RASTER
-                                   || (candidates == GC_CANDIDATES_AUTO
-                                       && (gc_long)q.mesh_a.ne * q.mesh_b.ne > GC_AUTO_EDGE_PRODUCT));
+                    int rows = q.mesh_a.near_faces < 0 && candidates == GC_CANDIDATES_RASTER;
                     gc_body_fill(k.ra, k.ta, k.shrink, &q.a);
                     gc_body_fill(k.rb, k.tb, k.shrink, &q.b);
                     GC_BARRIER();
