@@ -157,7 +157,9 @@ def _predicted(
     )  # fmt: skip
     piece = np.repeat(np.arange(pieces), len(step))
     scene = np.tile(step, pieces) * pieces + piece  # bodies of a step and piece are a world
-    bits = {name: None if rules[name] is None else rules[name][of] for name in ("group", "mask")}
+    bits: dict[str, Any] = {
+        name: None if rules[name] is None else rules[name][of] for name in ("group", "mask")
+    }
     ignore = None if rules["ignore"] is None else _ignored(rules["ignore"], scene, of, still)
     if (world := rules["world"]) is not None:
         scene = scene * (int(world.max(initial=0)) + 1) + world[np.tile(body, pieces)]
