@@ -32,7 +32,7 @@ from gpu_collide.queries.motion_pieces import (
     bound_by_acceleration,
     bound_by_function,
 )
-from gpu_collide.queries.motion_refinement import Answers, refine
+from gpu_collide.queries.motion_refinement import Answers, refine, tell_places
 from gpu_collide.results.motion_checks import MotionChecks
 from gpu_collide.results.result import Status
 
@@ -211,7 +211,7 @@ def prove(
         if clearance is not None:
             find_gaps(problem, some[found.status[some] == Status.MISS], found, clearance)
     if places:
-        problem.places(found)
+        tell_places(problem, found)
     info = {**engine.about(), "max_pieces": 1 << deepest, "margin": margin, "first": first}
     return MotionChecks(**vars(found), info=info)
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array, ArrayLike
     from gpu_collide.geometry.mesh.mesh import Mesh
-    from gpu_collide.queries.motion_refinement import Answers
 
     PosesAt = Callable[[Array, Array], Poses]
     Deviation = Callable[[Array, Array, Array], ArrayLike]
@@ -235,21 +234,6 @@ class Problem:
         fields, _ = self.engine.clearance(*self.at(poses, poses, rows), asked)
         met = (fields["status"] == Status.HIT) | (fields["status"] == Status.INITIAL_OVERLAP)
         return np.asarray(met | (fields["distance"] <= self.margin))
-
-    def places(self, found: Answers) -> None:
-        """Where what collides is nearest, or deepest, at the pose told: between the points of both bodies."""
-        motion = np.flatnonzero(np.isfinite(found.time))
-        if not len(motion):
-            return
-        rows = Rows(
-            np.arange(len(motion)), found.link[motion], found.other[motion], found.other_is_link[motion]
-        )
-        asked = Asked(TOLERANCE, np.inf, np.zeros(1))
-        there = self.poses(motion, found.time[motion])
-        fields, _ = self.engine.clearance(*self.at(there, there, rows), asked)
-        told = fields["normal"].any(axis=1)
-        middle = 0.5 * (fields["point_a"] + fields["point_b"])
-        found.point[motion[told]] = middle[told]
 
     def divided(self, pieces: Pieces, at: Array) -> Pieces:
         """Both parts of each piece, before and behind a time, one after the other."""

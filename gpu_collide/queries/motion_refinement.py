@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.queries.motion_pieces import NO_ROWS, Pieces, joined
+from gpu_collide.queries.clearance_arguments import Asked
+from gpu_collide.queries.motion_pieces import NO_ROWS, TOLERANCE, Pieces, Rows, joined
 from gpu_collide.results.result import Status
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array
-    from gpu_collide.queries.motion_pieces import Problem, Rows
+    from gpu_collide.queries.motion_pieces import Problem
 
-__all__ = ["COARSE", "Answers", "halved", "of_pieces", "refine", "where_to_cut"]
+__all__ = ["COARSE", "Answers", "halved", "of_pieces", "refine", "tell_places", "where_to_cut"]
 
 #: Pieces that may stray by more than this share of the largest link are halved unlooked at: little would be
 #: proved.
@@ -102,6 +103,20 @@ def refine(problem: Problem, pieces: Pieces, found: Answers, first: bool) -> Non
     unknown = np.isinf(found.time[motion])
     rows = joined([one[2] for one in left]).take(unknown)
     found.note(motion[unknown], begin[unknown], rows, Status.UNRESOLVED)
+
+
+def tell_places(problem: Problem, found: Answers) -> None:
+    """Where what collides is nearest, or deepest, at the pose told: between the points of both bodies."""
+    motion = np.flatnonzero(np.isfinite(found.time))
+    if not len(motion):
+        return
+    rows = Rows(np.arange(len(motion)), found.link[motion], found.other[motion], found.other_is_link[motion])
+    asked = Asked(TOLERANCE, np.inf, np.zeros(1))
+    there = problem.poses(motion, found.time[motion])
+    fields, _ = problem.engine.clearance(*problem.at(there, there, rows), asked)
+    told = fields["normal"].any(axis=1)
+    middle = 0.5 * (fields["point_a"] + fields["point_b"])
+    found.point[motion[told]] = middle[told]
 
 
 def where_to_cut(pieces: Pieces, rows: Rows, time: Array, shortest: float) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 import gpu_collide as gc
 from tests.acceptance.motion_families import FAMILIES, block
 from tests.oracle.arm_of_boxes import AXES, overlaps
+from tests.support.seeds import generator
 
 JOINTS = 5
 #: Edges with the same obstacles: few where these are made to touch links of some of them.
@@ -38,7 +39,7 @@ def main():
 
 def _family(family, given):
     """How many edges of a family are wrong; prints a line."""
-    rng, wrong, told = np.random.default_rng([given.seed, list(FAMILIES).index(family)]), 0, np.zeros(5, int)
+    rng, wrong, told = generator(given.seed, list(FAMILIES).index(family)), 0, np.zeros(5, int)
     seconds, pieces = 0.0, 0
     for number, begin in enumerate(range(0, given.edges, BLOCK.get(family, TOUCHING))):
         n = min(BLOCK.get(family, TOUCHING), given.edges - begin)

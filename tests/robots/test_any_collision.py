@@ -8,12 +8,13 @@ import gpu_collide as gc
 from tests.acceptance.motion_families import FAMILIES, block
 from tests.acceptance.motion_proofs import as_robot, judged
 from tests.robots.test_edges import boxes, names, planar, sliding
+from tests.support.seeds import generator
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_free_edges_are_the_same_and_poses_agree(family, backend):
     """Beside the edges with their first collision, and 129 poses of each by separating axes."""
-    rng = np.random.default_rng([7, list(FAMILIES).index(family)])
+    rng = generator(7, list(FAMILIES).index(family))
     arm, places, half, special = block(family, rng, 24, 4)
     any_, first = (
         as_robot(arm).edges(arm.q0, arm.q1, boxes(places, 2 * half), first=first, backend=backend.name)
