@@ -8,7 +8,6 @@ failed or has not been run.
 """
 
 import argparse
-import os
 import sys
 import time
 from collections import Counter
@@ -19,7 +18,6 @@ from gpu_collide.backends import declarations, sources
 from gpu_collide.backends.cache import cache_dir
 from tests.ptx.device import ALLOWED, KINDS
 from tests.ptx.parts import BITS, PROBE, Part, files_of_tests, kept, play
-from tests.ptx.translate import LEVEL
 
 SIZES = (64, 32, 256)
 HEAD = """\
@@ -181,8 +179,6 @@ def main(argv=None):
     options = arguments(argv)
     begun = time.perf_counter()
     folder = None if options.sample else options.keep or cache_dir() / "ptx"
-    if not options.sample:
-        os.environ.setdefault(LEVEL, "1")
     outcomes, missing = gathered(options, folder)
     bad = missing or not outcomes or not all(o.good and o.fresh for o in outcomes)
     silent = not any(o.totals for o in outcomes)  # then the backend was not the stand-in

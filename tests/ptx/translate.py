@@ -8,7 +8,6 @@ own code has not changed has the text it had, and need not be built again.
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -17,11 +16,8 @@ from tests.ptx.blocks import Block, ends, numbered
 from tests.ptx.opcodes import C_TYPES, FUSED, RULES, SPECIAL, bits_of
 from tests.ptx.parse import Array, Brace, Function, Instruction, Label, Module, Param, PtxError
 
-__all__ = ["LEVEL", "argument_sizes", "needed", "stack_bytes", "translate"]
+__all__ = ["argument_sizes", "needed", "stack_bytes", "translate"]
 
-#: How much the compiler optimises the functions of a module. At "0" they are built sooner and run longer: a
-#: run of hours sets "1". Looking accesses up is always optimised, and the bits are the same.
-LEVEL = "GPU_COLLIDE_PTX_LEVEL"
 RUNTIME = ("shadow.h", "runtime.h", "arithmetic.h")  # before the functions of a module, in this order
 MOST_SITES = 1 << 15  # SITE in shadow.h
 _REGISTER_TYPES = {"pred": "int", "b16": "uint16_t", "b32": "uint32_t", "b64": "uint64_t"}
@@ -156,8 +152,6 @@ class _Translator:
         head += [_signature(f) + ";" for f in functions]
         if len(self.sites) > MOST_SITES:
             raise PtxError(f"{len(self.sites)} source lines; shadow.h has room for {MOST_SITES}")
-        if os.environ.get(LEVEL, "0") == "0":
-            head.append('#pragma GCC optimize ("O0")')
         tail = [_entry(f, f.name in waits) for f in functions if f.entry]
         return Translated("\n".join([*head, *bodies, *tail, ""]), tuple(self.sites))
 
