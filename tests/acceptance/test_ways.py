@@ -15,7 +15,7 @@ TAKEN = {
     "tiny": ("walks", "walks worn", "b05_features", "b06_gather",
              "given up", "not given up"),
     "hulls": ("walks", "screen_hulls", "b05_features", "asked hulls", "given up", "not given up"),
-    "deep": ("walks", "b05_features", "not given up"),
+    "deep": ("walks", "b05_features", "b06_gather"),
     "none": ("screen",),
 }  # fmt: skip
 #: Repeated with more room: launches for, and times asked.
