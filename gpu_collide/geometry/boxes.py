@@ -60,11 +60,7 @@ def boxes(sizes: Array) -> list[Mesh]:
 
 def size_of_box(mesh: Mesh) -> Array | None:
     """Full lengths (3,) of a mesh that `box` makes, with its bits; None of others."""
-<<<<<<< HEAD
     if mesh.vertices.shape != (8, 3) or mesh.two_sided or mesh.parts is not None or mesh.rounding:
-=======
-    if mesh.vertices.shape != (8, 3) or mesh.two_sided or mesh.rounding or mesh.parts is not None:
->>>>>>> cars
         return None
     size = 2.0 * mesh.vertices[-1]
     template = _template(np.ones(3))
@@ -173,20 +169,12 @@ def _edge_axes(template: Mesh) -> Array:
 
 
 def _measures(half: Array, radius: Array) -> Array:
-<<<<<<< HEAD
     """As `prepared.measures_of`, (k, 10)."""
-=======
-    """As `prepared.measures_of`, (k, 10): no box is rounded."""
->>>>>>> cars
     mantissa, exponent = np.frexp(radius)
     power = np.ldexp(1.0, np.where(mantissa == 0.5, exponent - 1, exponent))
     across = [length([0.0 if j == k else half[:, j] for j in range(3)]) for k in range(3)]
     reach = np.maximum(np.maximum(across[0], across[1]), across[2])
-<<<<<<< HEAD
     return np.column_stack([np.zeros_like(half), radius, power, half, reach, np.zeros_like(radius)])
-=======
-    return np.column_stack([np.zeros_like(half), radius, power, half, reach, np.zeros_like(reach)])
->>>>>>> cars
 
 
 def _solids(template: Mesh, sizes: Array, planes: Array) -> list[Solids]:
