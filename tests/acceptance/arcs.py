@@ -14,6 +14,7 @@ import numpy as np
 
 import gpu_collide as gc
 from tests.oracle import arcs
+from tests.support.seeds import generator
 
 SIZES = np.array(
     [[4.5, 1.8], [4.0, 1.75], [5.9, 2.0], [12.0, 2.5], [1.8, 0.6], [0.5, 0.5], [18.0, 2.55], [4.0, 4.0]]
@@ -108,7 +109,7 @@ def run(n, seed, backend):
     total, seconds, begun = {}, 0.0, time.process_time()
     for name, speeds in SPEEDS.items():
         for block, begin in enumerate(range(0, n, BLOCK)):
-            rng = np.random.default_rng([seed, block, list(SPEEDS).index(name)])
+            rng = generator(seed, block, list(SPEEDS).index(name))
             ways, sizes = pairs_on_arcs(rng, min(BLOCK, n - begin), speeds)
             clock = time.process_time()
             status, toi = asked(ways, sizes, backend)

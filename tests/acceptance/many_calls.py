@@ -25,11 +25,13 @@ ONE_HEAP = {"MALLOC_ARENA_MAX": "1"}
 THREADS = 8
 #: By so much may the bytes grow, of what 8,000 calls hold at most at a time: some 100 MB.
 SLACK = 4 << 20
+#: What a result has only where it is asked for, or where parts of meshes have names.
+NOT_THERE = ("info", "exit", "part_a", "part_b")
 
 
 def bits(found):
     """All arrays of a result."""
-    names = [field.name for field in fields(gc.Contacts) if field.name not in ("info", "part_a", "part_b")]
+    names = [field.name for field in fields(gc.Contacts) if field.name not in NOT_THERE]
     return [getattr(found, name).tobytes() for name in names]
 
 

@@ -220,7 +220,8 @@ def test_what_is_no_recording(tmp_path):
     with pytest.raises(FileNotFoundError, match="(?s)no recording .*position"):
         gc.load_recording(tmp_path / "none.npz")
     with pytest.raises(
-        ValueError, match=r"path: expected a name ending in \.npz, \.zarr, \.parquet or \.csv"
+        ValueError,
+        match=r"path: expected a name ending in .*\.csv, \.xml, \.mcap or \.osi, got",
     ):
         gc.load_recording(tmp_path / "none.txt")
     for suffix in ("npz", "zarr", "parquet", "csv"):

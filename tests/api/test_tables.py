@@ -51,6 +51,8 @@ def others():
     movers = gc.Bodies(box, None, starts, starts)
     sweep = dict(backend="cpu")
     low = gc.Poses.from_quat_wxyz([[0.2, 0, 1.01]], UP)
+    stand = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.2, 0, 1.01]], UP * 2)
+    resting = gc.Bodies([floor.meshes[0], box], [0, 1], stand, stand)
     return [
         gc.pluecker.translate(movers, floor, [0, 0, -5], backend="cpu"),
         gc.pluecker.contacts(gc.Bodies(box, None, low, low), floor, distance=0.02, backend="cpu"),
@@ -58,6 +60,7 @@ def others():
         gc.sweep.spheres([[0, 0, 3], [90, 0, 3]], [[1, 0, -4]] * 2, 0.25, floor, hits="all", **sweep),
         gc.sweep.slide(floor, [[0, 0, 1.1]], [0.3, 0.3, 0.6], [0.1, 0, 0], gravity=[0, 0, -0.2], **sweep),
         gc.clearance(gc.Bodies([box, box], [0, 1], *[starts] * 2), still_pairs=True, backend="cpu"),
+        gc.contacts_at(resting, [[0, 1]], margin=0.02, backend="cpu").manifolds(),
         gc.check_motions(
             box, None, lambda m, t: starts[m][:, None], 2, max_acceleration=0, obstacles=floor, margin=99.0
         ),  # fmt: skip

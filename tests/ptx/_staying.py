@@ -10,7 +10,8 @@ from tests.ptx.device import device
 __all__ = ["FIELDS", "MESHES", "Moved", "lies", "made", "numbers", "same"]
 
 MESHES = (gc.shapes.box(), gc.shapes.car(), gc.shapes.l_block())
-NOT_THERE = ("info", "part_a", "part_b")  # the latter only of meshes with names of parts
+#: What a result has only where it is asked for, or where parts of meshes have names.
+NOT_THERE = ("info", "exit", "part_a", "part_b")
 FIELDS = [field.name for field in dataclasses.fields(gc.Contacts) if field.name not in NOT_THERE]
 
 

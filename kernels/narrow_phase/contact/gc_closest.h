@@ -275,6 +275,7 @@ GC_FN void gc_round_points(
     gc_vec *local_a,
     gc_vec *local_b)
 {
+    (void)p, (void)round_a, (void)round_b, (void)u, (void)s, (void)local_a, (void)local_b;
 }
 
 #endif
