@@ -10,7 +10,7 @@ import os
 import sys
 import time
 
-__all__ = ["obey_later", "obey_now"]
+__all__ = ["AtOnce", "obey_later", "obey_now"]
 
 
 def _is_command():
@@ -43,11 +43,13 @@ def _again():
 
 
 def _change(before, after):
-    if signal.getsignal(signal.SIGINT) is before:
-        try:
-            signal.signal(signal.SIGINT, after)
-        except ValueError:
-            pass  # not the main thread, which alone gets signals
+    if signal.getsignal(signal.SIGINT) is not before:
+        return False
+    try:
+        signal.signal(signal.SIGINT, after)
+    except ValueError:  # not the main thread, which alone gets signals
+        return False
+    return True
 
 
 def obey_now():
@@ -58,6 +60,18 @@ def obey_now():
 def obey_later():
     """From here on Ctrl-C is a KeyboardInterrupt again."""
     _change(_end, _raise)
+
+
+class AtOnce:
+    """While this is entered Ctrl-C ends the command: the imports of others may take an exception for a defect
+    of theirs, and say so (nanobind)."""
+
+    def __enter__(self):
+        self._changed = _change(_raise, _end)
+
+    def __exit__(self, *_):
+        if self._changed:
+            _change(_end, _raise)
 
 
 if _is_command():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide._interrupt import AtOnce
 from gpu_collide.backends import declarations, first_look
 from gpu_collide.backends.base import Backend, Bound, Kernel, KernelArg
 from gpu_collide.backends.buffers import DeviceMemoryError, shape_of
@@ -49,7 +50,8 @@ def _pyopencl() -> Any:
     _driver.use()
     try:
         _prepare_pocl()
-        import pyopencl
+        with AtOnce():
+            import pyopencl
     except ImportError as error:
         _driver.unused()
         raise BackendUnavailableError(f"PyOpenCL is not importable ({error}); {INSTALL_HINT}") from None

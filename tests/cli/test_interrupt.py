@@ -112,6 +112,30 @@ def test_command_interrupted_at_any_moment(tries):
         assert code == 0 or err.splitlines()[-1] == "gpu-collide: error: interrupted", err
 
 
+TAKES_IT_FOR_A_DEFECT = """
+import os, signal, time
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(5)
+except KeyboardInterrupt:
+    raise SystemError("Traceback of the driver")
+"""
+
+
+def test_command_interrupted_while_a_driver_is_imported(tmp_path):
+    """nanobind, which PyOpenCL is built with, took it for a defect of its own and showed a traceback."""
+    (tmp_path / "pyopencl").mkdir()
+    (tmp_path / "pyopencl" / "__init__.py").write_text(TAKES_IT_FOR_A_DEFECT)
+    paths = os.pathsep.join([str(tmp_path), *(p for p in sys.path if p)])
+    child = python(COMMAND, "devices", PYTHONPATH=paths)
+    out, err = child.communicate(timeout=60)
+    assert child.returncode == 130 and err == "gpu-collide: error: interrupted\n", (
+        child.returncode,
+        out,
+        err,
+    )
+
+
 HALF_MADE = """
 import _thread, sys
 sys.argv = ["gpu-collide"]
