@@ -160,14 +160,15 @@ def _features(mesh):
 
 
 def distance_of(a, b, r, p):
-    """The distance of two meshes, B turned by r and moved by p."""
+    """The distance of two meshes, B turned by r and moved by p. Triangles stay in the frame of their mesh: of
+    slivers that are moved rounding leaves no normal."""
     va, used_a, ea, ta = _features(a)
     vb, used_b, eb, tb = _features(b)
-    moved = vb @ r.T + p
-    if _crossing(va[ea], moved[tb]) or _crossing(moved[eb], va[ta]):
+    moved, back = vb @ r.T + p, (va - p) @ r
+    if _crossing(back[ea], vb[tb]) or _crossing(moved[eb], va[ta]):
         return 0.0
     least = min(
-        _points_triangles(va[used_a], moved[tb]).min(),
+        _points_triangles(back[used_a], vb[tb]).min(),
         _points_triangles(moved[used_b], va[ta]).min(),
         _segments(va[ea], moved[eb]).min(),
     )

@@ -77,6 +77,12 @@ static pose seen(const motion *a, const motion *b, double t)
     return q;
 }
 
+/* a point of B in the frame of A, or, if back, one of A in that of B */
+static vec carried(const pose *q, int back, const double *x)
+{
+    return back ? turned_back(q->r, sub(at(x), q->p)) : add(turned(q->r, at(x)), q->p);
+}
+
 /* squares of distances */
 static double point_triangle(vec x, const vec *abc)
 {
@@ -119,24 +125,22 @@ static int through(vec p, vec q, const vec *abc)
 
 enum { MOST = 4096 };
 
+/* Triangles stay in the frame of their mesh: of slivers that are moved rounding leaves no normal. */
 static double distance(const mesh *a, const mesh *b, const pose *q)
 {
-    static _Thread_local vec vertex[MOST], edge[MOST], triangle[MOST];
+    static _Thread_local vec edge[MOST];
     double least = INFINITY;
-    for (int i = 0; i < b->vertices; i++) vertex[i] = add(turned(q->r, at(b->vertex + 3 * i)), q->p);
     for (int i = 0; i < 2 * b->edges; i++) edge[i] = add(turned(q->r, at(b->edge + 3 * i)), q->p);
-    for (int i = 0; i < 3 * b->triangles; i++) triangle[i] = add(turned(q->r, at(b->triangle + 3 * i)), q->p);
-    for (int i = 0; i < a->edges; i++)
-        for (int j = 0; j < b->triangles; j++)
-            if (through(at(a->edge + 6 * i), at(a->edge + 6 * i + 3), triangle + 3 * j)) return 0;
-    for (int j = 0; j < a->triangles; j++) {
-        vec abc[3] = {at(a->triangle + 9 * j), at(a->triangle + 9 * j + 3), at(a->triangle + 9 * j + 6)};
-        for (int i = 0; i < b->edges; i++)
-            if (through(edge[2 * i], edge[2 * i + 1], abc)) return 0;
-        for (int i = 0; i < b->vertices; i++) least = fmin(least, point_triangle(vertex[i], abc));
+    for (int side = 0; side < 2; side++) {
+        const mesh *flat = side ? b : a, *other = side ? a : b;
+        for (int j = 0; j < flat->triangles; j++) {
+            vec abc[3] = {at(flat->triangle + 9 * j), at(flat->triangle + 9 * j + 3), at(flat->triangle + 9 * j + 6)};
+            for (int i = 0; i < other->edges; i++)
+                if (through(carried(q, side, other->edge + 6 * i), carried(q, side, other->edge + 6 * i + 3), abc)) return 0;
+            for (int i = 0; i < other->vertices; i++)
+                least = fmin(least, point_triangle(carried(q, side, other->vertex + 3 * i), abc));
+        }
     }
-    for (int i = 0; i < a->vertices; i++)
-        for (int j = 0; j < b->triangles; j++) least = fmin(least, point_triangle(at(a->vertex + 3 * i), triangle + 3 * j));
     for (int i = 0; i < a->edges; i++) {
         vec p = at(a->edge + 6 * i), d = sub(at(a->edge + 6 * i + 3), p);
         for (int j = 0; j < b->edges; j++)
