@@ -66,7 +66,7 @@ class Depths(NamedTuple):
         return Depths(self.features[rows], self.places[rows])
 
     def rounded(self, rounding: Array) -> Depths:
-        """Those of bodies that have rounding radii, (r, 2): deeper by both, between points on their surfaces."""
+        """Those of bodies with rounding radii (r, 2): deeper by both, with points on the surfaces."""
         places = self.places.copy()
         normal = places[:, _PLACE["normal"]]
         places[:, _PLACE["depth"]] += rounding.sum(axis=1)
@@ -172,11 +172,10 @@ def depths_of(x: Immediate, meshes: Sequence[Mesh], moment: float, asked: Array)
         Pairs that overlap; or that touch, if both bodies are convex.
     """
     solid, convex = (np.array([told(mesh) for mesh in meshes]) for told in (is_solid, is_convex))
-    thin = np.array([mesh.thin for mesh in meshes])[
-        x.shapes[asked]
-    ]  # a point or a line in a solid has a depth
-    todo = asked[(solid[x.shapes[asked]] | thin).all(axis=1) & ~thin.all(axis=1)].astype(np.int32)
-    rough = ~(convex | np.array([mesh.thin for mesh in meshes]))[x.shapes[todo]].all(axis=1)
+    thin = np.array([mesh.thin for mesh in meshes])  # a point or a line in a solid has a depth
+    of = x.shapes[asked]
+    todo = asked[(solid | thin)[of].all(axis=1) & ~thin[of].all(axis=1)].astype(np.int32)
+    rough = ~(convex | thin)[x.shapes[todo]].all(axis=1)
     regions = _regions(x, meshes, todo[rough], moment)
     most = np.full(x.pairs.n, -1.0)
     np.maximum.at(most, regions.rows[:, 0], regions.reach.places[:, _PLACE["limit"]].astype(np.float64))

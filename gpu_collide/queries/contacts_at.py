@@ -125,6 +125,7 @@ def contacts_at(
         rules["world"] = bodies.world
     how = {name: value for name, value in how.items() if value is not None}
     options = Options.checked(**how)
+    options.check_meshes(bodies.meshes)
     there = bodies.poses_at(time)
     stand = bodies.moved(there, there)
     if pairs is None:

@@ -84,11 +84,8 @@ def _row(motion, world, a, b, asked, moment, rounding):
     if moment is not None and touch and c02_depth.are_convex(a, b):
         for place in c02_depth.depths_at(motion, a, b, moment - 0.5):
             if place.depth > 0.0 or near.place is None:
-                return {
-                    "status": near.status,
-                    "time": moment,
-                    **_depth(motion, world, place, moment, rounding),
-                }
+                fields = _depth(motion, world, place, moment, rounding)
+                return {"status": near.status, "time": moment, **fields}
     told = {"lower_bound": near.bound, "status": near.status}
     if near.place is None:
         return told if np.isinf(near.distance) else {**told, "time": near.s + 0.5, "distance": near.distance}

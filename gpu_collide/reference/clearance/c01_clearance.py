@@ -299,9 +299,8 @@ def nearest(motion, a, b, tolerance, max_distance, moment=None, rounding=0.0):
     start = -0.5 if moment is None else moment - 0.5
     if search.pair.crossing(start):
         deep = 0.0 if moment is None else 0.0 - rounding
-        return Nearest(
-            deep, deep, start, None, Status.INITIAL_OVERLAP if rounding > search.touch else Status.HIT
-        )
+        status = Status.INITIAL_OVERLAP if rounding > search.touch else Status.HIT
+        return Nearest(deep, deep, start, None, status)
     search.at(start)
     overlap = search.row is not None and search.best < rounding - search.touch
     if moment is None and overlap:
