@@ -126,8 +126,10 @@ def take_depths(x: Immediate, meshes: Sequence[Mesh], moment: float, rows: dict[
     asked |= np.isin(rows["status"], (Status.HIT, Status.INITIAL_OVERLAP)) & convex
     asked &= rows["distance"] + rounding.sum(axis=1) <= _give(x, meshes)
     found = depths_of(x, meshes, moment, np.flatnonzero(asked))
-    # what only touches has its place already, unless surfaces cross by less than is an overlap
-    found = found.some((found.depth > 0.0) | without[found.features[:, 0]])
+    # what only touches has its place already, unless surfaces cross by less than is an overlap; but of meshes
+    # inside of rounded bodies the normal has to be one that leads out
+    of = found.features[:, 0]
+    found = found.some((found.depth > 0.0) | without[of] | rounding[of].any(axis=1))
     found = found.rounded(rounding[found.features[:, 0]])
     deepest = found.least(np.zeros(len(found.features), np.int32), _give(x, meshes), sign=-1.0)
     for name, column in deepest.fields().items():

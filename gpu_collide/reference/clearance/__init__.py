@@ -83,7 +83,7 @@ def _row(motion, world, a, b, asked, moment, rounding):
     touch = near.distance + sum(rounding) <= c01_clearance.TOUCH * motion.size
     if moment is not None and touch and c02_depth.are_convex(a, b):
         for place in c02_depth.depths_at(motion, a, b, moment - 0.5):
-            if place.depth > 0.0 or near.place is None:
+            if place.depth > 0.0 or near.place is None or sum(rounding) > 0.0:
                 fields = _depth(motion, world, place, moment, rounding)
                 return {"status": near.status, "time": moment, **fields}
     told = {"lower_bound": near.bound, "status": near.status}
