@@ -175,7 +175,7 @@ def test_nearest_contact_is_the_clearance(backend, kinds):
         least = np.full(n, np.inf)
         np.minimum.at(least, found.pair, found.distance)
         near = once.distance < 0.8 - 1e-9
-        assert near.sum() > n / 10
+        assert near.any()
         np.testing.assert_allclose(least[near], once.distance[near], atol=1e-13)
         assert np.isinf(least[once.distance > 0.8 + 1e-9]).all()
         told = np.isfinite(found.distance)
