@@ -348,6 +348,36 @@ class Mesh(Surface):
         """
         return self._again(self.vertices, self.face_vertices, check_rounding(radius))
 
+    def to_polyhedron(self, tolerance: float | None = None) -> Mesh:
+        """A mesh without a rounding radius around this one, for what knows polyhedra alone.
+
+        Parameters
+        ----------
+        tolerance : float, optional
+            No point of it is farther outside of the rounded mesh, and none of this is outside of it; at least
+            2.9e-4 of the radius. Default: 0.0181 of the radius, which is 320 faces for a sphere.
+
+        Returns
+        -------
+        Mesh
+            Triangles; one convex body, or of a mesh that is not convex several that overlap: what is around
+            each face, and the mesh itself. Features have numbers of their own. This mesh if it has no radius.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A tolerance that is no positive number, or too small.
+
+        Examples
+        --------
+        >>> import gpu_collide as gc
+        >>> gc.shapes.sphere(0.5).to_polyhedron().n_faces
+        320
+        """
+        from gpu_collide.geometry.offset import polyhedron_around
+
+        return polyhedron_around(self, tolerance)
+
     def _again(self, vertices: Array, corners: Array, rounding: float = 0.0) -> Mesh:
         """A mesh of other vertices or corners, of the same number for each face."""
         if self.thin:
