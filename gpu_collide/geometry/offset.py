@@ -8,58 +8,64 @@ import numpy as np
 
 from gpu_collide._validate import check_positive
 from gpu_collide.geometry.hull import hull_triangles
-from gpu_collide.geometry.mesh.mesh import Mesh
-from gpu_collide.geometry.preparation.prepared import is_convex, kept_with
-from gpu_collide.geometry.shapes import icosphere
+from gpu_collide.geometry.icosahedron import cut_icosahedron
+from gpu_collide.geometry.preparation.prepared import is_convex
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from gpu_collide._types import Array
+    from gpu_collide.geometry.arrays.surface import Surface
 
-__all__ = ["polyhedron_around", "polyhedron_to_see"]
+__all__ = ["cuts_of", "cuts_to_see", "polyhedron_around"]
 
 #: How far outside of a sphere an icosahedron around it is, cut 0 to 5 times, in radii.
 OUTSIDE = (0.2584086, 0.0704663, 0.0180740, 0.0045490, 0.0011392, 0.0002850)
 #: So that rounding leaves nothing out, in radii.
 PAD = 1e-9
-MANY = 32
+#: Cuts where nobody says; and faces of a mesh that is not convex from where on pictures of it take none.
+USUAL, MANY = 2, 32
 
 
-def polyhedron_around(mesh: Mesh, tolerance: float | None) -> Any:
-    """`Mesh.to_polyhedron`."""
-    if not mesh.rounding:
-        return mesh
-    share = OUTSIDE[2] + PAD if tolerance is None else check_positive(tolerance, "tolerance") / mesh.rounding
-    cuts = int(np.searchsorted(-np.array(OUTSIDE), PAD - share))
+def cuts_of(mesh: Surface, tolerance: float | None) -> int:
+    """How often triangles are cut, so that nothing is farther outside than a tolerance."""
+    if tolerance is None:
+        return USUAL
+    cuts = int(
+        np.searchsorted(-np.array(OUTSIDE), PAD - check_positive(tolerance, "tolerance") / mesh.rounding)
+    )
     if cuts == len(OUTSIDE):
         raise ValueError(
             f"tolerance: expected at least {OUTSIDE[-1] + PAD:.3g} of the rounding radius {mesh.rounding:g}, "
             f"got {tolerance}; queries take the mesh as it is, without a tolerance"
         )
-    return kept_with(mesh, f"polyhedron {cuts}", lambda: _made(mesh, cuts))
+    return cuts
 
 
-def polyhedron_to_see(mesh: Mesh) -> Any:
-    """One for pictures: coarse where there are many faces, since each has a hull of its own."""
-    many = mesh.n_faces > MANY and not is_convex(mesh)
-    return polyhedron_around(mesh, (OUTSIDE[0] + 2 * PAD) * mesh.rounding if many and mesh.rounding else None)
+def cuts_to_see(mesh: Surface) -> int:
+    """The same for pictures: none where there are many faces, since each has a hull of its own."""
+    return 0 if len(mesh.face_planes) > MANY and not is_convex(mesh) else USUAL
 
 
-def _made(mesh: Mesh, cuts: int) -> Mesh:
-    ball = icosphere(cuts)
-    inside = np.abs(ball.face_planes[:, 3]).min()  # of what is around the sphere the faces touch it
-    ball_points = ball.vertices * (mesh.rounding * (1.0 + PAD) / inside)
-    if mesh.thin or mesh.n_faces == 1 or is_convex(mesh):
-        points, triangles = _around(mesh.vertices, ball_points)
-        return Mesh(points, triangles)
-    # of others the mesh, and what is around each face
-    parts = [_around(mesh.vertices[loop], ball_points) for loop in mesh.faces]
+def polyhedron_around(mesh: Surface, cuts: int) -> tuple[Array, list[Array]]:
+    """Vertices and faces: of a convex mesh the hull of balls about its vertices; of others the mesh, and what
+    is around each face."""
+    points, faces = cut_icosahedron(cuts)
+    a, b, c = points[faces].transpose(1, 0, 2)
+    normal = np.cross(b - a, c - a)
+    inside = ((normal * a).sum(axis=1) / np.linalg.norm(normal, axis=1)).min()  # how far the faces are
+    ball = points * (mesh.rounding * (1.0 + PAD) / inside)
+    loops = np.split(mesh.face_vertices, mesh.face_start[1:-1])
+    if mesh.thin or len(loops) == 1 or is_convex(mesh):
+        vertices, triangles = _around(mesh.vertices, ball)
+        return vertices, list(triangles)
+    parts: list[tuple[Array, list[Array]]] = []
+    for loop in loops:
+        vertices, triangles = _around(mesh.vertices[loop], ball)
+        parts.append((vertices, list(triangles)))
     if not mesh.two_sided and mesh.closed:
-        parts.append((mesh.vertices, mesh.faces))
-    first = np.append(0, np.cumsum([len(points) for points, _ in parts]))
-    faces = [loop + k for (_, loops), k in zip(parts, first, strict=False) for loop in loops]
-    return Mesh(np.concatenate([points for points, _ in parts]), faces)
+        parts.append((mesh.vertices, loops))
+    first = np.append(0, np.cumsum([len(vertices) for vertices, _ in parts]))
+    every = [loop + k for (_, some), k in zip(parts, first, strict=False) for loop in some]
+    return np.concatenate([vertices for vertices, _ in parts]), every
 
 
 def _around(core: Array, ball: Array) -> tuple[Array, Array]:

@@ -13,7 +13,6 @@ from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
 from gpu_collide._validate import how_many
-from gpu_collide.geometry.offset import polyhedron_to_see
 from gpu_collide.view.space import (
     COLOR_A,
     COLOR_B,
@@ -121,7 +120,7 @@ class _Scene:
 
     def body(self, i: int, share: float, size: float) -> list[Array]:
         """Loops (k, 3) of the faces of a body at a fraction of the step, cut at a cube about the contact."""
-        mesh = polyhedron_to_see(self.bodies.meshes[self.bodies.shape[i]])
+        mesh = self.bodies.meshes[self.bodies.shape[i]]._seen()
         pose = self.bodies.start[i : i + 1].toward(self.bodies.end[i : i + 1], share)
         points = self.seen(pose.apply(mesh.vertices))
         corners = points[mesh.face_vertices]

@@ -19,7 +19,6 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
 from gpu_collide._validate import as_int_array, how_many
 from gpu_collide.bodies.bodies import check_bodies, check_motion, refuse_rounded
-from gpu_collide.geometry.offset import polyhedron_to_see
 from gpu_collide.view.screen import Screen, on_screen, own_motion_of, rasterize, screw_of
 from gpu_collide.view.space import (
     COLOR_A,
@@ -183,7 +182,7 @@ def plot_pair(
         If a pose of the pair is invalid, or bodies that spin are to move from pose to pose.
     """
     _check_pair(bodies, pair, motion)
-    mesh_a, mesh_b = (polyhedron_to_see(bodies.meshes[bodies.shape[i]]) for i in pair)
+    mesh_a, mesh_b = (bodies.meshes[bodies.shape[i]]._seen() for i in pair)
     screw = screw_of(bodies, pair) if motion == "relative" else own_motion_of(bodies, pair)
     contacts = _contacts_of(bodies, pair, motion) if contacts is None else contacts
     first = float(contacts["time"].min()) if len(contacts) else 0.5

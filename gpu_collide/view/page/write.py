@@ -17,7 +17,6 @@ from gpu_collide._calls import renamed
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.spins import Spins
 from gpu_collide.geometry.mesh.mesh import Mesh
-from gpu_collide.geometry.offset import polyhedron_to_see
 from gpu_collide.queries.trajectories import as_static
 from gpu_collide.recordings.recording import Recording
 from gpu_collide.results.contacts import Contacts
@@ -301,7 +300,7 @@ def _asset(name: str) -> str:
 def _add_mesh(packed: _Packed, k: int, mesh: Mesh) -> dict[str, Any]:
     """Vertices, triangles, and edges unless there are too many to be seen."""
     about = {"radius": float(mesh.radius), "center": mesh.center.tolist()}
-    mesh = polyhedron_to_see(mesh)
+    mesh = mesh._seen()
     sides = np.diff(mesh.face_start)
     first = np.repeat(mesh.face_start[:-1], sides - 2)
     number = np.arange(len(first)) - np.repeat(np.cumsum(sides - 2) - (sides - 2), sides - 2)
