@@ -4,7 +4,8 @@
  * in:  screw records (s01), state of the pairs, both meshes with their trees of faces
  * out: of each pair the time, the least distance and a bound from below, features, points and normal in the world, status
  * One work-item per pair, in a fixed order: what is found first of equals is told. Over the whole step, or at a time. Pairs that are settled
- * already (state_in) have no place, and no pair of a limit below 0: only whether it overlaps is asked. Source: docs/decisions/0112.
+ * already (state_in) have no place, and no pair of a limit below 0: only whether it overlaps is asked (of rounded bodies also whether the meshes
+ * touch or cross, by less than s09 takes for it). Source: docs/decisions/0112, 0139.
  * Degenerate: faces count as flat, edges that are parallel to 1e-9 have their ends looked at; a pair whose surfaces cross without a known
  * overlap is a HIT without a place.
  */
@@ -199,13 +200,14 @@ GC_KERNEL void c01_clearance(
             continue;
         }
         status_out[i] = GC_STATUS_MISS;
-        if (limits_in[2 * i] < GC_R(0.0)) continue;
+        if (limits_in[2 * i] < GC_R(0.0) && !(round_a + round_b > GC_R(0.0))) continue;
         q.t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
         gc_clear_side_make(&q.a, headers_in, trees_in, nodes_in, shape_in[a], q.screw.radius_a);
         gc_clear_side_make(&q.b, headers_in, trees_in, nodes_in, shape_in[b], q.screw.radius_b);
         round = (round_a + round_b) * q.screw.shrink;
         far = limits_in[2 * i + 1] * q.screw.shrink;
         gc_clear_begin(&q, tolerance, limits_in[2 * i] * q.screw.shrink + round, far < GC_R(0.0) ? far : far + round);
+        if (limits_in[2 * i] < GC_R(0.0)) q.best.distance = GC_R(2.0) * q.touch; /* do the meshes touch or cross? */
         if (whole) gc_clear_step(&q, round);
         else {
             q.crossing = 1;

@@ -113,6 +113,35 @@ def test_kernels_are_as_the_reference(backend, motion):
                 np.testing.assert_allclose(getattr(one, name)[~ties], getattr(two_, name)[~ties], atol=1e-9)
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.shared_bits("tests/clearance/test_round_clearance.py")
+def test_points_and_lines_in_what_is_not_convex(backend, seed):
+    """At whole numbers lines go along borders of faces and through corners, so that no test of solids sees
+    them. Worst seen: 9e-16."""
+    rng, n = generator(27, seed), 60
+    meshes = [gc.shapes.sphere(0.2), gc.shapes.capsule(0.15, 1.2), gc.shapes.l_block(),
+              gc.shapes.l_block().rounded(0.1), gc.shapes.star(), gc.shapes.box(0.7)]  # fmt: skip
+    shape = np.concatenate([rng.integers(0, 2, n // 2), rng.integers(2, 6, n // 2)])
+    quat = np.tile(ONE, (n, 1))
+    quat[::3] = LYING
+    poses = gc.Poses.from_quat_wxyz(rng.integers(-2, 3, (n, 3)) * 0.25, quat)
+    bodies, pairs = gc.Bodies(meshes, shape, poses, poses), np.arange(n).reshape(2, -1).T
+    one, other = (
+        gc.clearance(bodies, pairs, at=0.0, regions=True, backend=kind)
+        for kind in (backend.kind, "reference")
+    )
+    assert (one.distance < -0.3).sum() > 3
+    for name in ("pair", "status"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    np.testing.assert_allclose(one.distance, other.distance, atol=1e-12)
+    once = gc.clearance(bodies, pairs, at=0.0, backend=backend.kind)
+    found = gc.contacts_at(bodies, pairs, margin=0.1, backend=backend.kind)
+    least = np.full(len(pairs), np.inf)
+    np.minimum.at(least, found.pair, found.distance)
+    near = once.distance < 0.1 - 1e-9
+    np.testing.assert_allclose(least[near], once.distance[near], atol=1e-12)
+
+
 def stands(a, b, at, turn=ONE):
     return two(a, b, at, at, turn, turn)
 

@@ -11,7 +11,7 @@ from gpu_collide._calls import renamed
 from gpu_collide._options import Options
 from gpu_collide.backends import sources
 from gpu_collide.queries.obstacles import Obstacles
-from gpu_collide.queries.pluecker.initial_overlap import NEAREST, overlaps
+from gpu_collide.queries.pluecker.initial_overlap import overlaps
 from gpu_collide.queries.pluecker.movers import (
     MOST,
     OLD,
@@ -202,10 +202,8 @@ def _told(
     places["surface"] = np.zeros(len(places["mover"]), bool)  # are rounding radii in it already?
     if len(mover):
         more = overlaps(rows, mover, body, bodies, info, max_bytes)
-        bare = rounding.bare(rows, bodies, mover, body, places)
-        if bare.any():
-            lone = overlaps(rows, mover[bare], body[bare], bodies, info, max_bytes, NEAREST)
-            more = {name: np.concatenate([column, lone[name]]) for name, column in more.items()}
+        told = ~rounding.only_touch(more, stands) | ~_of_pairs(more, places, len(bodies))
+        more = {name: column[told] for name, column in more.items()}
         inside[more["mover"]] = True
         more["surface"] = np.ones(len(more["mover"]), bool)
         both = {name: np.concatenate([places[name], more[name]]) for name in places}
@@ -226,6 +224,12 @@ def _told(
         places = {name: column[kept] for name, column in places.items()}
     del places["surface"]
     return places, inside
+
+
+def _of_pairs(rows: dict[str, Array], places: dict[str, Array], n: int) -> Array:
+    """Which rows are of a mover and a body that have places."""
+    keys, there = (x["mover"].astype(np.int64) * n + x["body"] for x in (rows, places))
+    return np.isin(keys, there)
 
 
 class Rounding(NamedTuple):
@@ -254,15 +258,10 @@ class Rounding(NamedTuple):
         most = np.where(rows.body >= 0, body[rows.body], body.max(initial=0.0)) if len(body) else 0.0
         return cls(mover, body, mover + most)
 
-    def bare(
-        self, rows: Movers, bodies: Bodies, mover: Array, body: Array, places: dict[str, Array]
-    ) -> Array:
-        """Which movers and obstacles are points or lines without a place: if they touch, they have none."""
-        thin = np.array([mesh.thin for mesh in rows.meshes or ()] or [False])[rows.shape[mover]]
-        thin &= np.array([mesh.thin for mesh in bodies.meshes])[bodies.shape[body]]
-        keys, there = (of.astype(np.int64) * len(bodies) + at for of, at in
-                       ((mover, body), (places["mover"], places["body"])))  # fmt: skip
-        return thin & ~np.isin(keys, there)
+    def only_touch(self, deep: dict[str, Array], stands: Array) -> Array:
+        """Which overlaps are of meshes that only touch: no deeper than both radii."""
+        both = self.mover[deep["mover"]] + self.body[deep["body"]]
+        return (both > 0.0) & (deep["distance"] >= -both - stands[deep["mover"]])
 
     def surfaces(self, places: dict[str, Array]) -> dict[str, Array]:
         """Places on the surfaces of rounded bodies, of those on their meshes."""

@@ -25,15 +25,13 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.movers import Movers
     from gpu_collide.bodies.rules import Rules
 
-__all__ = ["NEAREST", "TOUCH_OF_KIND", "overlaps", "start_inside"]
+__all__ = ["TOUCH_OF_KIND", "overlaps", "start_inside"]
 
 #: A point is looked at as a solid of this share of the greatest coordinate of a mesh.
 SPECK = 2e-8
 WORLD, MOVERS = 1, 2
 #: Each region of the pairs that overlap, and nothing of others.
 DEPTHS = Asked(tolerance=1e-9, max_distance=-1.0, at=np.zeros(1), regions=True)
-#: The nearest place of each pair.
-NEAREST = Asked(tolerance=1e-9, max_distance=np.inf, at=np.zeros(1))
 #: What the features of a pair, the obstacle's first, are to a mover.
 TOUCH_OF_KIND = {
     Kind.FV: Touch.VF, Kind.VF: Touch.FV, Kind.EE: Touch.EE, Kind.EV: Touch.VE, Kind.VE: Touch.EV,
@@ -75,14 +73,13 @@ def overlaps(
     bodies: Bodies,
     info: dict[str, Any],
     max_bytes: int | None,
-    asked: Asked = DEPTHS,
 ) -> dict[str, Array]:
     """Regions in which some rows of movers overlap the body that stands beside each, as columns of
     `TouchPoints`. Where no features tell the depth, or there is none, it is a row of the kind OVERLAP."""
     both, pairs, options = _paired(rows, mover, body, bodies, info, max_bytes)
     checked = Options.checked(**options)
     engine = engine_on(get_backend(checked.backend, checked.precision, PROGRAMS), checked)
-    deep, _ = engine.clearance(both, pairs, asked)
+    deep, _ = engine.clearance(both, pairs, DEPTHS)
     into = deep["status"] == Status.INITIAL_OVERLAP
     deep = {name: column[into] for name, column in deep.items()}
     row, told = deep["pair"], deep["distance"] < 0.0

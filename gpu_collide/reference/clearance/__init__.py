@@ -73,25 +73,32 @@ def _rows(motion, world, a, b, asked, moment, rounding):
         if deep and not asked.regions:
             deep = [c02_depth.deepest(deep, motion.size)]
         return [told | _depth(motion, world, place, moment, rounding) for place in deep] or [told]
-    return [_row(motion, world, a, b, asked, moment, rounding)]
+    return _without_overlap(motion, world, a, b, asked, moment, rounding)
 
 
-def _row(motion, world, a, b, asked, moment, rounding):
-    """Fields of the row of a pair whose meshes do not overlap."""
-    if asked.max_distance < 0.0:
-        return {"status": Status.MISS}
+def _without_overlap(motion, world, a, b, asked, moment, rounding):
+    """The same of a pair whose meshes do not overlap, as far as is seen before they are searched."""
+    if asked.max_distance < 0.0 and not sum(rounding) > 0.0:
+        return [{"status": Status.MISS}]
     near = c01_clearance.nearest(motion, a, b, asked.tolerance, asked.max_distance, moment, sum(rounding))
-    touch = near.distance + sum(rounding) <= c01_clearance.TOUCH * motion.size
-    if moment is not None and touch and c02_depth.are_convex(a, b):
-        for place in c02_depth.depths_at(motion, a, b, moment - 0.5):
-            if place.depth > 0.0 or near.place is None or sum(rounding) > 0.0:
-                fields = _depth(motion, world, place, moment, rounding)
-                return {"status": near.status, "time": moment, **fields}
+    touch, round_ = near.distance + sum(rounding) <= c01_clearance.TOUCH * motion.size, sum(rounding) > 0.0
+    convex = c02_depth.are_convex(a, b)
+    if moment is not None and touch and (convex or round_):
+        deep = c02_depth.depths_at(motion, a, b, moment - 0.5, touches=True)
+        least = 0.0 if not round_ else -1.0 if convex else s09_overlap.DEPTH * motion.size
+        deep = [place for place in deep if place.depth > least or near.place is None]
+        if deep and not asked.regions:
+            deep = [c02_depth.deepest(deep, motion.size)]
+        told = {"status": near.status, "time": moment}
+        if deep:
+            return [told | _depth(motion, world, place, moment, rounding) for place in deep]
     told = {"lower_bound": near.bound, "status": near.status}
     if near.place is None:
-        return told if np.isinf(near.distance) else {**told, "time": near.s + 0.5, "distance": near.distance}
+        nothing = {} if np.isinf(near.distance) else {"time": near.s + 0.5, "distance": near.distance}
+        return [told | nothing]
     t = np.array(near.s + 0.5 if moment is None else moment)
-    return {**told, "time": t, "distance": near.distance, **_placed(motion, world, near.place, t, rounding)}
+    placed = _placed(motion, world, near.place, t, rounding)
+    return [{**told, "time": t, "distance": near.distance, **placed}]
 
 
 def _depth(motion, world, place, moment, rounding):

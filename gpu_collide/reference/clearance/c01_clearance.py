@@ -225,7 +225,8 @@ class Search:
         self.rough = ROUNDING * motion.unit
         self.margin = max(tolerance * motion.size, FINEST * self.rough)
         self.touch = self.near = max(TOUCH * motion.size, FINEST * self.rough)
-        self.best, self.s, self.below = max_distance + rounding, 0.0, np.inf
+        most = max_distance + rounding if max_distance >= 0.0 else 2.0 * self.touch  # do the meshes touch?
+        self.best, self.s, self.below = most, 0.0, np.inf
         self.row: Any = None
 
     @property

@@ -65,9 +65,9 @@ class Posed(NamedTuple):
     normals: np.ndarray
 
 
-def depths_at(motion, a, b, s):
+def depths_at(motion, a, b, s, touches=False):
     """The regions (`Deep`) of two sides that overlap at s in [-1/2, 1/2], the deepest first; none: not both
-    are closed."""
+    are closed. Of two that are not convex and `touches`, not known to overlap, only regions with cuts."""
     thin = [len(side.points) < 3 for side in (a, b)]
     if all(thin) or not all(is_solid(side.tables) or line for side, line in zip((a, b), thin, strict=True)):
         return []
@@ -83,7 +83,7 @@ def depths_at(motion, a, b, s):
     moved = other._replace(points=other.points + nudge * motion.direction_from_a(ASTRAY))
     joined = regions_of(one, moved)
     found = []
-    for label in sorted(set(joined.region.values())) or [None]:
+    for label in sorted(set(joined.region.values())) or ([] if touches else [None]):
         reach = None if label is None else joined.reach(label)
         limit, reach = (TWICE * reach.depth, reach) if reach else ((far := whole(one, other)).depth, far)
         own = [p for p in pairs if p.depth <= limit and (label is None or joined.has(p, label))]
