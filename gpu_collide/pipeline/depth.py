@@ -65,6 +65,15 @@ class Depths(NamedTuple):
         """Some of them."""
         return Depths(self.features[rows], self.places[rows])
 
+    def rounded(self, rounding: Array) -> Depths:
+        """Those of bodies with rounding radii (r, 2): deeper by both, with points on the surfaces."""
+        places = self.places.copy()
+        normal = places[:, _PLACE["normal"]]
+        places[:, _PLACE["depth"]] += rounding.sum(axis=1)
+        places[:, _PLACE["point_a"]] += rounding[:, :1] * normal
+        places[:, _PLACE["point_b"]] -= rounding[:, 1:] * normal
+        return Depths(self.features, places)
+
     def beside(self, other: Depths) -> Depths:
         """Both, in order."""
         features, places = (np.concatenate(two) for two in zip(self, other, strict=True))
@@ -109,11 +118,23 @@ class Regions(NamedTuple):
 
 def take_depths(x: Immediate, meshes: Sequence[Mesh], moment: float, rows: dict[str, Array]) -> Depths:
     """Puts the depth of pairs that overlap at a time into their rows of `Clearance`; returns all regions."""
-    convex = np.array([is_convex(mesh) for mesh in meshes])[x.shapes].all(axis=1)
-    asked = (rows["status"] == Status.INITIAL_OVERLAP) | ((rows["status"] == Status.HIT) & convex)
-    found = depths_of(x, meshes, moment, np.flatnonzero(asked))
+    convex = np.array([is_convex(mesh) or mesh.thin for mesh in meshes])[x.shapes].all(axis=1)
+    rounding = np.array([mesh.rounding for mesh in meshes])[x.shapes]
+    rounded, without = rounding.any(axis=1), rows["kind"] == Kind.NONE
+    overlap, least = rows["status"] == Status.INITIAL_OVERLAP, np.zeros(x.pairs.n)
+    if rounded.any():  # these may overlap while their meshes do not
+        state = x.run.backend.to_host(x.buffers["state_in"])[: x.pairs.n]
+        overlap &= ~rounded | (state & int(x.run.c["GC_PAIR_OVERLAP"]) > 0)
+        # a normal along which meshes touch has to lead out of the rounding
+        least = np.where(rounded & convex, -1.0, least)
+        least[rounded & ~convex & ~without] = np.inf
+    touch = np.isin(rows["status"], (Status.HIT, Status.INITIAL_OVERLAP)) & (convex | rounded)
+    touch &= rows["distance"] + rounding.sum(axis=1) <= _give(x, meshes)
+    found = depths_of(x, meshes, moment, np.flatnonzero(overlap | touch), overlap)
     # what only touches has its place already, unless surfaces cross by less than is an overlap
-    found = found.some((found.depth > 0.0) | (rows["kind"][found.features[:, 0]] == Kind.NONE))
+    of = found.features[:, 0]
+    found = found.some((found.depth > np.minimum(least, _overlap(x, meshes))[of]) | without[of])
+    found = found.rounded(rounding[found.features[:, 0]])
     deepest = found.least(np.zeros(len(found.features), np.int32), _give(x, meshes), sign=-1.0)
     for name, column in deepest.fields().items():
         rows[name].reshape(-1, *column.shape[1:])[deepest.features[:, 0]] = column
@@ -143,7 +164,7 @@ def with_regions(
     return {name: column[order] for name, column in fields.items()}, row[order]
 
 
-def depths_of(x: Immediate, meshes: Sequence[Mesh], moment: float, asked: Array) -> Depths:
+def depths_of(x: Immediate, meshes: Sequence[Mesh], moment: float, asked: Array, overlap: Array) -> Depths:
     """Regions of the pairs that overlap at a time, of bodies that both are solids, each with its depth.
 
     Parameters
@@ -154,12 +175,18 @@ def depths_of(x: Immediate, meshes: Sequence[Mesh], moment: float, asked: Array)
     moment : float
         In [-1/2, 1/2].
     asked : (k,) int array
-        Pairs that overlap; or that touch, if both bodies are convex.
+        Pairs that overlap; or that touch.
+    overlap : (pairs,) bool array
+        Which are known to overlap: of others that are not convex those count of which edges go through faces.
     """
     solid, convex = (np.array([told(mesh) for mesh in meshes]) for told in (is_solid, is_convex))
-    todo = asked[solid[x.shapes[asked]].all(axis=1)].astype(np.int32)
-    rough = ~convex[x.shapes[todo]].all(axis=1)
-    regions = _regions(x, meshes, todo[rough], moment)
+    thin = np.array([mesh.thin for mesh in meshes])  # a point or a line in a solid has a depth
+    of = x.shapes[asked]
+    todo = asked[(solid | thin)[of].all(axis=1) & ~thin[of].all(axis=1)].astype(np.int32)
+    rough = ~(convex | thin)[x.shapes[todo]].all(axis=1)
+    regions = _regions(x, meshes, todo[rough], moment, overlap)
+    only = rough & (regions.listed[todo] < 0) & ~overlap[todo]
+    todo, rough = todo[~only], rough[~only]
     most = np.full(x.pairs.n, -1.0)
     np.maximum.at(most, regions.rows[:, 0], regions.reach.places[:, _PLACE["limit"]].astype(np.float64))
     pairs = _overlapping(x, todo, most, moment)
@@ -173,6 +200,12 @@ def depths_of(x: Immediate, meshes: Sequence[Mesh], moment: float, asked: Array)
 def _give(x: Immediate, meshes: Sequence[Mesh]) -> Array:
     """Depths of a pair of bodies that differ by less are equal."""
     return float(x.run.c["GC_TOL_TOUCH"]) * np.array([mesh.radius for mesh in meshes])[x.shapes].max(axis=1)
+
+
+def _overlap(x: Immediate, meshes: Sequence[Mesh]) -> Array:
+    """The least depths of pairs that are an overlap."""
+    radius = np.array([mesh.radius for mesh in meshes])[x.shapes].max(axis=1)
+    return float(x.run.c["GC_OVERLAP_DEPTH"]) * radius
 
 
 def _overlapping(x: Immediate, todo: Array, most: Array, moment: float) -> Depths:
@@ -196,7 +229,7 @@ def _read(x: Immediate, found: Entries) -> list[Array]:
 
 
 # -- regions -------------------------------------------------------------------------------------------------
-def _regions(x: Immediate, meshes: Sequence[Mesh], todo: Array, moment: float) -> Regions:
+def _regions(x: Immediate, meshes: Sequence[Mesh], todo: Array, moment: float, overlap: Array) -> Regions:
     """c02_cuts, c02_regions, c02_reach of these pairs."""
 
     def emit(found: Entries) -> None:
@@ -229,7 +262,7 @@ def _regions(x: Immediate, meshes: Sequence[Mesh], todo: Array, moment: float) -
     given |= {"node_in": node, "loop_in": loop}
     place = listed[cuts[:, 0]]
     first = x.run.backend.to_host(node)[(node_start[:-1] - cut_start[:-1])[place] + np.arange(len(cuts))]
-    inside = todo[listed[todo] < 0]
+    inside = todo[(listed[todo] < 0) & overlap[todo]]
     rows = np.concatenate([
         np.column_stack([cuts[:, 0], place, first]),
         np.column_stack([inside, np.full_like(inside, -1), np.zeros_like(inside)]),

@@ -10,7 +10,7 @@ from gpu_collide._calls import within_memory
 from gpu_collide._options import Options, Tuning
 from gpu_collide._validate import check_pairs, lengths_of_pairs
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion, refuse_rounded
+from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.clearance_arguments import (
     PROGRAMS,
@@ -174,6 +174,10 @@ def clearance(
     the distance of their surfaces. Surfaces that cross at the start without an overlap in that sense, such as
     sheets, are a HIT at time 0.
 
+    Of meshes with a rounding radius it is that of the rounded surfaces: the distance of the meshes, less both
+    radii. With `at` it is below 0 where rounded surfaces overlap, and exact; where the meshes do as well, the
+    depth is that of the meshes and both radii (docs/decisions/0139).
+
     A pair that meets is told with the first time at which the distance falls to 1e-11 of the size. `collide`
     has all contacts of such pairs.
 
@@ -230,7 +234,6 @@ def clearance(
         return near_misses(bodies, tolerance, limit, progress, told_of)
     _refuse("Bodies, which have one step", **steps)
     check_bodies(bodies)
-    refuse_rounded(bodies.meshes, "bodies", "clearance")
     rules: Any = None
     told = (bodies.world if world is None and pairs is None else world, group, mask, ignore)
     if pairs is None or still_pairs is not False or any(rule is not None for rule in told):
@@ -247,6 +250,7 @@ def clearance(
         tuning=Tuning(broad_phase="off") if everything else None,
     )  # fmt: skip
     check_motion(bodies, options.motion)
+    options.check_meshes(bodies.meshes)
     engine = engine_on(get_backend(options.backend, options.precision, PROGRAMS), options)
     if pairs is None:
         margin = 0.0 if everything else asked.max_distance

@@ -10,7 +10,7 @@ from gpu_collide._calls import within_memory
 from gpu_collide._options import Options
 from gpu_collide._validate import check_finite, check_pairs, lengths_of_pairs
 from gpu_collide.backends import get_backend, sources
-from gpu_collide.bodies.bodies import Bodies, check_bodies, refuse_rounded
+from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.collide import refuse_rules, warn_of_invalid_in
 from gpu_collide.queries.engine import engine_on
@@ -97,6 +97,9 @@ def contacts_at(
     than the nearest of them. Of solids that overlap the places that are apart are told as well, such as the
     other legs of a table of which one is in the floor.
 
+    Distances of meshes with a rounding radius are less by both radii, and places are on the rounded surfaces;
+    so they are negative where only the roundings overlap, for every place.
+
     Examples
     --------
     >>> import gpu_collide as gc
@@ -121,11 +124,11 @@ def contacts_at(
     elif pairs is not None:
         refuse_rules(**rules)
     check_bodies(bodies)
-    refuse_rounded(bodies.meshes, "bodies", "contacts_at")
     if rules["world"] is None:
         rules["world"] = bodies.world
     how = {name: value for name, value in how.items() if value is not None}
     options = Options.checked(**how)
+    options.check_meshes(bodies.meshes)
     there = bodies.poses_at(time)
     stand = bodies.moved(there, there)
     if pairs is None:

@@ -67,7 +67,12 @@ def start_inside(
 
 
 def overlaps(
-    rows: Movers, mover: Array, body: Array, bodies: Bodies, info: dict[str, Any], max_bytes: int | None
+    rows: Movers,
+    mover: Array,
+    body: Array,
+    bodies: Bodies,
+    info: dict[str, Any],
+    max_bytes: int | None,
 ) -> dict[str, Array]:
     """Regions in which some rows of movers overlap the body that stands beside each, as columns of
     `TouchPoints`. Where no features tell the depth, or there is none, it is a row of the kind OVERLAP."""
@@ -79,7 +84,7 @@ def overlaps(
     deep = {name: column[into] for name, column in deep.items()}
     row, told = deep["pair"], deep["distance"] < 0.0
     kind, number, normal = np.where(told, deep["kind"], Kind.NONE), deep["feature_b"], deep["normal"]
-    point = np.where((kind == Kind.FV)[:, None], deep["point_b"], deep["point_a"])
+    point = np.where(np.isin(kind, (Kind.FV, Kind.EV, Kind.VV))[:, None], deep["point_b"], deep["point_a"])
     distance = np.where(told, deep["distance"], 0.0)
     if rows.meshes is None:  # the place of a speck is that of its point
         kind = np.where(kind == Kind.FV, kind, Kind.NONE)
