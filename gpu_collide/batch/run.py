@@ -345,7 +345,7 @@ def _asked(options: Mapping[str, Any]) -> dict[str, Any]:
     told |= {
         name: options.get(name) for name in ("max_speed", "max_turn", "world", "group", "mask", "ignore")
     }
-    told["still_pairs"] = bool(options.get("still_pairs", False))
+    told |= {name: bool(options.get(name, False)) for name in ("still_pairs", "exit")}
     return {name: _fingerprint(value) for name, value in told.items() if name not in _FREE}
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import first_few, how_many
-from gpu_collide.results.enums import Kind, Touch
+from gpu_collide.results.enums import Kind, Status, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -157,6 +157,9 @@ def trajectory_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> It
     yield from _skipped_faults(a["skipped"])
     yield from _each_contact_faults(a, n_kinds, "fraction")
     yield from _toi_faults("pairs", pairs["toi"], a["time"], start)
+    if "exit" in a:
+        early = (pairs["status"] == Status.HIT) & (a["exit"] < pairs["toi"])
+        yield from _rows("exit", early | np.isneginf(a["exit"]), "times from toi on, inf, or not a number")
     keys = [owner, *(a[n] for n in ("fraction", "kind", "feature_a", "feature_b"))]
     yield from _order_faults("fraction", keys)
 
