@@ -80,7 +80,8 @@ def depths_at(motion, a, b, s):
     other = Posed(b, motion.flow(b.points, s), motion.turn(b.normals, s))
     pairs = overlapping_pairs(motion, one, other, s, size, max(TOUCH * size, FINEST * rough))
     if are_convex(a, b):
-        return [least(pairs, size) or whole(one, other)]
+        far = whole(one, other)  # pairs may lack where a surface is convex within rounding only
+        return [least([pair for pair in pairs if pair.depth <= far.depth + TIE * size], size) or far]
     overlap = max(DEPTH * size, SPECK * rough)
     nudge = NUDGE * overlap
     pairs = [pair for pair in pairs if pair.depth > overlap]
