@@ -1,11 +1,11 @@
-"""The least distance of passes, with its proof, beside distances at poses of the same pass: at 32 in python-fcl,
-at 64 in MuJoCo (of convex shapes, if it is installed).
+"""The least distance of passes, with its proof, beside distances at poses of the same pass: at 32 in
+python-fcl, at 64 in MuJoCo (of convex shapes, if it is installed).
 
 One of two bodies stands, the other goes past on a straight way and turns about a random axis: 0.4 to 1.5
 radii sums beside it, 1 to 3 long. Poses prove nothing: `fcl_off` and `mujoco_off` are by how much of the size
-the least of them is above the truth. `far` are the passes that stay farther apart than a tenth of a radius, asked with that
-as `max_distance`; `first` is what `contacts="first"` takes for the same pairs. All is processor time, the
-least of the rounds.
+the least of them is above the truth. `far` are the passes that stay farther apart than a tenth of a radius,
+asked with that as `max_distance`; `first` is what `contacts="first"` takes for the same pairs. All is
+processor time, the least of the rounds.
 """
 
 from __future__ import annotations
@@ -172,9 +172,8 @@ def beside_mujoco(
         return dict.fromkeys(("mujoco_64_us", "mujoco_ratio", "mujoco_off"), np.nan)
     corners = " ".join(map(str, mesh.vertices.ravel()))
     geom = '<body mocap="true"><geom type="mesh" mesh="m" contype="0" conaffinity="0"/></body>'
-    model = mujoco.MjModel.from_xml_string(
-        f'<mujoco><asset><mesh name="m" vertex="{corners}"/></asset><worldbody>{geom}{geom}</worldbody></mujoco>'
-    )
+    asset = f'<asset><mesh name="m" vertex="{corners}"/></asset>'
+    model = mujoco.MjModel.from_xml_string(f"<mujoco>{asset}<worldbody>{geom}{geom}</worldbody></mujoco>")
     data = mujoco.MjData(model)
     apart = [k for k in range(len(pairs)) if found.status[k] == gc.Status.MISS]
     at = [bodies.poses_at(t) for t in np.linspace(0.0, 1.0, MUJOCO_POSES)]
