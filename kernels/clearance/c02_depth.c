@@ -98,7 +98,10 @@ GC_KERNEL void c02_depth(
                     &q, &l, gc_clear_face(&q, &q.a, gc_node_place(o.a)), gc_clear_face(&q, &q.b, gc_node_place(o.b)));
         }
         /* no pair is proper where a surface is convex within rounding only */
-        if (l.convex && !(l.best < GC_BVH_FAR)) gc_deep_add(&q, &l, GC_NO_PLACE, -1, -1, &whole);
+        if (l.convex && !(l.best < GC_BVH_FAR)) {
+            whole.depth = GC_MAX(whole.depth, GC_R(0.0));
+            gc_deep_add(&q, &l, GC_NO_PLACE, -1, -1, &whole);
+        }
     }
 }
 
