@@ -349,4 +349,5 @@ class StepOptions(QueryOptions, total=False):
     max_speed: float | None
     max_turn: float | None
     frames_per_batch: int | None
+    exit: bool
     report: bool

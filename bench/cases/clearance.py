@@ -1,10 +1,11 @@
-"""The least distance of passes, with its proof, beside distances at 32 poses of the same pass in python-fcl.
+"""The least distance of passes, with its proof, beside distances at poses of the same pass: at 32 in
+python-fcl, at 64 in MuJoCo (of convex shapes, if it is installed).
 
 One of two bodies stands, the other goes past on a straight way and turns about a random axis: 0.4 to 1.5
-radii sums beside it, 1 to 3 long. Poses prove nothing: `fcl_off` is by how much of the size the least of 32
-is above the truth. `far` are the passes that stay farther apart than a tenth of a radius, asked with that
-as `max_distance`; `first` is what `contacts="first"` takes for the same pairs. All is processor time, the
-least of the rounds.
+radii sums beside it, 1 to 3 long. Poses prove nothing: `fcl_off` and `mujoco_off` are by how much of the size
+the least of them is above the truth. `far` are the passes that stay farther apart than a tenth of a radius,
+asked with that as `max_distance`; `first` is what `contacts="first"` takes for the same pairs. All is
+processor time, the least of the rounds.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import numpy as np
 import gpu_collide as gc
 from bench.report import Report
 from bench.settings import BenchError, Settings
+from gpu_collide.geometry.preparation.prepared import is_convex
 
 NAME = "clearance"
-HELP = "the least distance of a pass, beside python-fcl at 32 poses of it, and first contacts"
+HELP = "the least distance of a pass, beside python-fcl and MuJoCo at poses of it, and first contacts"
 
-POSES, TURN, ROUNDS = 32, 0.35, 5
+POSES, MUJOCO_POSES, TURN, ROUNDS = 32, 64, 0.35, 5
 
 
 def hull() -> gc.Mesh:
@@ -55,6 +57,7 @@ def run(settings: Settings) -> None:
         row = {"us_per_pair": took, "far_us": beyond, "first_us": first, "far_ratio": beyond / first}
         some = min(n, 10 if mesh.n_faces > 100 else 50)
         row |= beside_fcl(bodies, pairs[:some], found, took, mesh)
+        row |= beside_mujoco(bodies, pairs[:some], found, took, mesh)
         report.set_device(found)
         report.add(
             shape=name,
@@ -154,3 +157,35 @@ def beside_fcl(
         off.append((best - found.distance[k]) / mesh.radius)
     fcl_us = 1e6 * spent / max(len(apart), 1)
     return {"fcl_32_us": fcl_us, "fcl_ratio": fcl_us / took, "fcl_off": float(np.max(off, initial=0.0))}
+
+
+def beside_mujoco(
+    bodies: gc.Bodies, pairs: np.ndarray, found: gc.Clearance, took: float, mesh: gc.Mesh
+) -> dict[str, float]:
+    """MuJoCo's distance of two geoms at 64 poses, if it is there, which takes meshes for convex; where bodies
+    meet it is not asked."""
+    try:
+        import mujoco
+    except ImportError:
+        return {}
+    if not is_convex(mesh):
+        return dict.fromkeys(("mujoco_64_us", "mujoco_ratio", "mujoco_off"), np.nan)
+    corners = " ".join(map(str, mesh.vertices.ravel()))
+    geom = '<body mocap="true"><geom type="mesh" mesh="m" contype="0" conaffinity="0"/></body>'
+    asset = f'<asset><mesh name="m" vertex="{corners}"/></asset>'
+    model = mujoco.MjModel.from_xml_string(f"<mujoco>{asset}<worldbody>{geom}{geom}</worldbody></mujoco>")
+    data = mujoco.MjData(model)
+    apart = [k for k in range(len(pairs)) if found.status[k] == gc.Status.MISS]
+    at = [bodies.poses_at(t) for t in np.linspace(0.0, 1.0, MUJOCO_POSES)]
+    spent, off = 0.0, []
+    for k in apart:
+        places = [(p.position[pairs[k]], p.quat_wxyz[pairs[k]]) for p in at]
+        best, begun = np.inf, time.process_time()
+        for place, turn in places:
+            data.mocap_pos[:], data.mocap_quat[:] = place, turn
+            mujoco.mj_kinematics(model, data)
+            best = min(best, mujoco.mj_geomDistance(model, data, 0, 1, 1e3 * mesh.radius, None))
+        spent += time.process_time() - begun
+        off.append((best - found.distance[k]) / mesh.radius)
+    us = 1e6 * spent / max(len(apart), 1)
+    return {"mujoco_64_us": us, "mujoco_ratio": us / took, "mujoco_off": float(np.max(off, initial=0.0))}

@@ -16,19 +16,18 @@ if TYPE_CHECKING:
     from typing import Any
 
 __all__ = [
-    "DONE", "PLAN", "SEAMS", "crumbs", "done", "drop_crumb", "locked", "mark_of", "part",
+    "DONE", "PLAN", "crumbs", "done", "drop_crumb", "locked", "mark_of", "part",
     "read_crumb", "sha256", "there", "write",
 ]  # fmt: skip
 
 PLAN = "plan.json"
 DONE = "done"  # the marks
-SEAMS = "seams"  # encounters of single stretches of a recording, until they are joined
 _WORK = ".work"  # files on their way; on the file system of the results, so that renaming them is one step
 
 
 def part(table: str, item: int) -> str:
     """Name of what an item writes of a table, within the folder of the run."""
-    suffix = {DONE: ".json", SEAMS: ".npz"}.get(table, ".parquet")
+    suffix = ".json" if table == DONE else ".npz" if table.endswith("seams") else ".parquet"
     return f"{table}/part-{item:06d}{suffix}"
 
 

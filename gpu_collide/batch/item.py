@@ -14,22 +14,26 @@ from gpu_collide.backends import get_backend
 from gpu_collide.batch import files, tables
 from gpu_collide.batch.shares import share_of
 from gpu_collide.errors import BackendUnavailableError, DeviceError, KernelCompileError
+from gpu_collide.queries.clearance import clearance
 from gpu_collide.recordings.files import load_recording
 from gpu_collide.recordings.pieces import some_steps
 from gpu_collide.recordings.recording import Recording
-from gpu_collide.results.encounters import Encounters
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
     from gpu_collide.batch.plan import Item, Source
-    from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
-__all__ = ["Came", "Job", "Share", "is_of_machine", "is_of_recording", "run_item", "worked"]
+__all__ = ["Came", "Job", "Share", "asked_of", "is_of_machine", "is_of_recording", "run_item", "worked"]
 
 FATAL = (BackendUnavailableError, DeviceError, ImportError, KernelCompileError)
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 
+
+_ALSO_NEAR = (
+    "world", "group", "mask", "ignore", "motion", "precision", "backend", "max_bytes", "max_speed",
+    "max_turn", "frames_per_batch",
+)  # fmt: skip
 
 LEAST_BYTES = 1 << 26  # of memory that a worker uses, however little is free
 
@@ -53,6 +57,8 @@ class Job:
         What the metadata of each table say.
     record : bool
         Whether trouble of a recording becomes a row of the errors.
+    max_distance : float or None
+        Of near misses.
     """
 
     out: Path
@@ -61,6 +67,7 @@ class Job:
     tables: tuple[str, ...]
     about: dict[str, Any]
     record: bool
+    max_distance: float | None = None
 
 
 @dataclass(frozen=True)
@@ -113,8 +120,11 @@ def _begin(job: Job, share: Share) -> Job:
 
 def run_item(job: Job, item: Item, sources: list[Source]) -> dict[str, Any]:
     """Do an item; `sources` are its recordings. Its mark is written last, and returned."""
+    later = [name for name in job.tables if tables.TABLES[name].seams]
     if item.joins:
-        return _write(job, item, {"encounters": _joined(job, item, sources[0])}, [], {})
+        return _write(job, item, {name: _joined(job, item, sources[0], name) for name in later}, [], {})
+    if not item.steps and not item.cut:
+        later = []
     rows: dict[str, list[Any]] = {name: [] for name in job.tables}
     errors: list[tuple[str, str, int, str, str]] = []
     seams: dict[str, tuple[int, Any]] = {}
@@ -127,11 +137,10 @@ def run_item(job: Job, item: Item, sources: list[Source]) -> dict[str, Any]:
                 errors.append((source.name, source.path, step, *given_up[number]))
                 continue
             try:
-                found = _found(job, item, source)
-                later = ("encounters",) if item.steps or item.cut else ()
-                made = {n: tables.table(found, n, source.name) for n in job.tables if n not in later}
-                if set(later) & set(job.tables):
-                    seams[files.SEAMS] = (len(found), tables.seam_bytes(found))
+                found = {ask: _found(job, item, source, ask) for ask in asked_of(job.tables)}
+                answers = {name: found[tables.TABLES[name].asks] for name in job.tables}
+                made = {n: tables.table(answers[n], n, source.name) for n in job.tables if n not in later}
+                seams |= {_folder(n): (len(answers[n]), tables.seam_bytes(answers[n], n)) for n in later}
             except Exception as error:
                 if not (job.record and is_of_recording(error)):
                     raise
@@ -167,13 +176,37 @@ def is_of_recording(error: Exception) -> bool:
     return isinstance(error, (ValueError, TypeError, FileNotFoundError, PermissionError, NotADirectoryError))
 
 
-def _found(job: Job, item: Item, source: Source) -> TrajectoryContacts:
+def asked_of(names: Any) -> list[str]:
+    """The questions whose answers tables are of, each once."""
+    return sorted({tables.TABLES[name].asks for name in names})
+
+
+def _folder(name: str) -> str:
+    folder = tables.TABLES[name].seams
+    assert folder is not None
+    return folder
+
+
+def near_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Those options of `Recording.collide` that `clearance` has as well."""
+    return {name: value for name, value in options.items() if name in _ALSO_NEAR}
+
+
+def _found(job: Job, item: Item, source: Source, ask: str) -> Any:
     recording = _opened(job, source)
+
+    def answer(piece: Recording, options: dict[str, Any]) -> Any:
+        if ask == tables.CONTACTS:
+            return piece.collide(**options)
+        assert job.max_distance is not None
+        return clearance(piece, max_distance=job.max_distance, **near_options(options))
+
     if item.cut is not None:
-        found = share_of(recording, item.steps, item.cut, job.options)
+        reach = 0.0 if ask == tables.CONTACTS else job.max_distance
+        found = share_of(recording, item.steps, item.cut, job.options, answer, reach)
     else:
         piece = recording if item.steps is None else some_steps(recording, *item.steps)
-        found = piece.collide(**job.options)
+        found = answer(piece, job.options)
     return found if item.steps is None else found.shifted(item.steps[0])
 
 
@@ -190,11 +223,11 @@ def _opened(job: Job, source: Source) -> Recording:
     return _last[2]
 
 
-def _joined(job: Job, item: Item, source: Source) -> list[Any]:
-    """The table of a recording's encounters, made of those of its stretches and shares, if there are any."""
-    shares: dict[int, list[Encounters]] = {}
+def _joined(job: Job, item: Item, source: Source, name: str) -> list[Any]:
+    """A table of a recording, made of what its stretches and shares say, if there are any."""
+    shares: dict[int, list[Any]] = {}
     for number, share in item.joins:
-        path = job.out / files.part(files.SEAMS, number)
+        path = job.out / files.part(_folder(name), number)
         if path.exists():  # else the stretch is among the errors
-            shares.setdefault(share, []).append(Encounters.load(path))
-    return [tables.joined(list(shares.values()), source.name)] if shares else []
+            shares.setdefault(share, []).append(tables.seam(name).load(path))
+    return [tables.joined(name, list(shares.values()), source.name)] if shares else []

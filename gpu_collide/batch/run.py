@@ -20,10 +20,10 @@ from gpu_collide._validate import as_numpy, check_bool, check_callable, check_ch
 from gpu_collide._version import __version__
 from gpu_collide.batch import files
 from gpu_collide.batch.engines import ENGINES, WorkerDied, open_engine
-from gpu_collide.batch.item import Job, is_of_machine, is_of_recording
+from gpu_collide.batch.item import Job, asked_of, is_of_machine, is_of_recording
 from gpu_collide.batch.plan import Plan, items_of, sources_of
 from gpu_collide.batch.shares import check_cut
-from gpu_collide.batch.tables import ERRORS, TABLES, arrow
+from gpu_collide.batch.tables import CONTACTS, ERRORS, NEAR_MISSES, TABLES, arrow
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.mesh.mesh import Mesh
@@ -107,7 +107,8 @@ def collide(
     engine: EngineName = "serial",
     workers: int | None = None,
     threads_per_worker: int | None = None,
-    tables: Sequence[str] = ("contacts", "pairs", "skipped", "encounters"),
+    tables: Sequence[str] | None = None,
+    max_distance: float | None = None,
     poses_per_item: int = 1 << 18,
     cut: Literal["worlds", "space"] | None = None,
     parts: int = 8,
@@ -117,7 +118,8 @@ def collide(
     progress: Callable[[BatchSummary], object] | None = None,
     **options: Unpack[StepOptions],
 ) -> BatchSummary:
-    """Every contact along many recordings, as tables in a folder; resumable, and always the same bytes.
+    """Every contact, and every near miss, along many recordings, as tables in a folder; resumable, and always
+    the same bytes.
 
     Parameters
     ----------
@@ -135,7 +137,11 @@ def collide(
     threads_per_worker : int, optional
         Of the backend ``cpu``. Default: what is left of the cores of this machine; with Ray 1.
     tables : sequence of str, optional
-        Which tables: "contacts", "pairs", "skipped", "encounters".
+        Which tables: "contacts", "pairs", "skipped", "encounters" (these are the default), and with
+        `max_distance` also "near_misses".
+    max_distance : float, optional
+        Near misses as well: passes of two bodies within this distance, as `clearance` has them of a
+        recording. Of the options it takes those that `clearance` has.
     poses_per_item : int, optional
         Recordings are bundled and cut to items of about so many poses (a file counts 32 bytes a pose).
     cut : {"worlds", "space"}, optional
@@ -190,7 +196,7 @@ def collide(
         check_positive(value, name, integer=True)
     retries = max(whole_number(retries, "retries"), 0)
     resume = check_bool(resume, "resume")
-    tables = _check_tables(tables)
+    tables, max_distance = _check_tables(tables, max_distance)
     shares = check_cut(cut, parts, dict(options))
     given = _given(meshes, shape, static, two_sided)
     asked = _asked(options)
@@ -199,11 +205,13 @@ def collide(
         "tables": list(tables), "options": asked, "poses_per_item": poses_per_item, "cut": shares,
         **{name: _fingerprint(value) for name, value in given.items()},
     }  # fmt: skip
+    if max_distance is not None:
+        question["max_distance"] = max_distance
     about = {"version": __version__, "precision": asked["precision"], "options": asked}
     folder = Path(os.path.abspath(os.fspath(out)))
-    job = Job(folder, given, dict(options), tables, about, on_error == "record")
+    job = Job(folder, given, dict(options), tables, about, on_error == "record", max_distance)
     sources = sources_of(inputs, str(folder))
-    with files.locked(folder, (*tables, ERRORS, files.SEAMS)):
+    with files.locked(folder, (*tables, ERRORS, *_seams(tables))):
         plan = _plan(job, question, sources, resume, poses_per_item, shares)
         count = Count(plan, folder, files.done(folder), begun)
         if count.left:
@@ -242,7 +250,7 @@ def _plan(
     if others:
         raise FileExistsError(f"out: {str(job.out)!r} has files that are no run's: {', '.join(others[:3])}")
     load = functools.partial(_load, job)
-    plan = Plan(question, sources, items_of(sources, poses_per_item, cut, "encounters" in job.tables, load))
+    plan = Plan(question, sources, items_of(sources, poses_per_item, cut, bool(_seams(job.tables)), load))
     files.write(job.out, {files.PLAN: plan.text().encode()})
     return plan
 
@@ -312,7 +320,7 @@ class Count:
         self._done += 1
         self._failed += mark["failed"]
         self._rows.update(
-            {name: said["rows"] for name, said in mark["tables"].items() if name != files.SEAMS}
+            {name: said["rows"] for name, said in mark["tables"].items() if name in (*TABLES, ERRORS)}
         )
         for recording in item.recordings:
             self._open[recording] -= 1
@@ -325,15 +333,28 @@ class Count:
         )  # fmt: skip
 
 
-def _check_tables(names: Any) -> tuple[str, ...]:
+def _seams(names: Any) -> list[str]:
+    """Folders of what is joined at the end."""
+    return [folder for name in names if (folder := TABLES[name].seams)]
+
+
+def _check_tables(names: Any, max_distance: Any) -> tuple[tuple[str, ...], float | None]:
     known = ", ".join(map(repr, TABLES))
+    if max_distance is not None:
+        max_distance = float(check_positive(max_distance, "max_distance"))
+    if names is None:
+        names = [name for name, of in TABLES.items() if of.asks == CONTACTS or max_distance is not None]
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"tables: expected a sequence of names out of {known}, got {names!r}")
     names = tuple(names)
     unknown = [name for name in names if name not in TABLES]
     if unknown or not names or len(set(names)) < len(names):
         raise ValueError(f"tables: expected some of {known}, each once, got {names}")
-    return tuple(name for name in TABLES if name in names)
+    if (NEAR_MISSES in asked_of(names)) != (max_distance is not None):
+        wanted, given = ("a length", "None") if max_distance is None else ("None", f"{max_distance:g}")
+        has = "with" if max_distance is None else "without"
+        raise ValueError(f"max_distance: expected {wanted} {has} the table 'near_misses', got {given}")
+    return tuple(name for name in TABLES if name in names), max_distance
 
 
 def _asked(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -345,7 +366,7 @@ def _asked(options: Mapping[str, Any]) -> dict[str, Any]:
     told |= {
         name: options.get(name) for name in ("max_speed", "max_turn", "world", "group", "mask", "ignore")
     }
-    told["still_pairs"] = bool(options.get("still_pairs", False))
+    told |= {name: bool(options.get(name, False)) for name in ("still_pairs", "exit")}
     return {name: _fingerprint(value) for name, value in told.items() if name not in _FREE}
 
 

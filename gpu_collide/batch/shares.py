@@ -10,9 +10,10 @@ import numpy as np
 from gpu_collide.recordings.pieces import numbered, some_bodies, some_steps
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gpu_collide._types import Array
     from gpu_collide.recordings.recording import Recording
-    from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
 __all__ = ["CUTS", "check_cut", "share_of"]
 
@@ -41,9 +42,27 @@ def check_cut(cut: Any, parts: Any, options: dict[str, Any]) -> tuple[str, int] 
 
 
 def share_of(
-    recording: Recording, steps: tuple[int, int] | None, cut: tuple[str, int, int], options: dict[str, Any]
-) -> TrajectoryContacts:
-    """What share k of so many finds in some steps: what the whole finds of its pairs, in its numbers."""
+    recording: Recording,
+    steps: tuple[int, int] | None,
+    cut: tuple[str, int, int],
+    options: dict[str, Any],
+    answer: Callable[[Recording, dict[str, Any]], Any],
+    reach: float | None = 0.0,
+) -> Any:
+    """What share k of so many finds in some steps: what the whole finds of its pairs, in its numbers.
+
+    Parameters
+    ----------
+    recording : Recording
+    steps, cut
+        As in `Item`.
+    options : dict
+        Of the question, some of which speak of bodies.
+    answer : callable
+        From a recording and options to the result.
+    reach : float
+        How far apart bodies may be that it is about.
+    """
     kind, k, parts = cut
     n = recording.n_bodies
     if kind == "worlds":
@@ -53,13 +72,13 @@ def share_of(
     piece = recording if steps is None else some_steps(recording, *steps)
     rows = np.flatnonzero(home == k)
     if kind == "space":
-        rows = np.flatnonzero((home == k) | _halo(piece, home, k))
+        rows = np.flatnonzero((home == k) | _halo(piece, home, k, reach or 0.0))
     n_static = 0 if recording.static is None else len(recording.static)
     asked = _for_rows(options, np.concatenate([rows, n + np.arange(n_static)]), n, n + n_static)
     if kind == "space":
         bits = np.array([_OTHERS, _HOME])[np.append(home[rows] == k, np.zeros(n_static, bool)).astype(int)]
         asked |= {"group": bits[:, 0], "mask": bits[:, 1]}
-    found = numbered(some_bodies(piece, rows).collide(**asked), rows, recording)
+    found = numbered(answer(some_bodies(piece, rows), asked), rows, recording)
     return replace(found, skipped=found.skipped[home[found.skipped["body"]] == k])
 
 
@@ -93,8 +112,9 @@ def _cells(position: Array, parts: int) -> Array:
     return cell
 
 
-def _halo(piece: Recording, home: Array, k: int) -> Array:
-    """Bodies of higher cells whose swept box meets the box around all that cell `k` sweeps."""
+def _halo(piece: Recording, home: Array, k: int, more: float) -> Array:
+    """Bodies of higher cells whose swept box comes as near as `more` to the box around all that cell `k`
+    sweeps."""
     low, high = np.full((len(home), 3), np.inf), np.full((len(home), 3), -np.inf)
     reach = np.array([np.linalg.norm(mesh.vertices, axis=1).max(initial=0) for mesh in piece.meshes])
     radius = reach[np.zeros(len(home), int) if piece.shape is None else piece.shape]
@@ -105,7 +125,9 @@ def _halo(piece: Recording, home: Array, k: int) -> Array:
         # A screw motion leaves the straight way by half its length at most (a turn is half a circle at most).
         way = np.linalg.norm(np.diff(place, axis=0), axis=-1) if len(place) > 1 else np.zeros((1, len(home)))
         aside = 0.51 * np.fmax.reduce(way, axis=0, initial=0.0)
-        pad = (radius + aside + 1e-6 * np.fmax.reduce(np.abs(place), axis=(0, 2), initial=1.0))[:, None]
+        pad = (radius + aside + 0.5 * more + 1e-6 * np.fmax.reduce(np.abs(place), axis=(0, 2), initial=1.0))[
+            :, None
+        ]
         low = np.fmin(low, np.fmin.reduce(place, axis=0) - pad)
         high = np.fmax(high, np.fmax.reduce(place, axis=0) + pad)
         last = place[-1:]

@@ -5,26 +5,56 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpu_collide.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
+    from collections.abc import Mapping
 
     from gpu_collide.results.encounters import Encounters
-    from gpu_collide.results.trajectory_contacts import TrajectoryContacts
+    from gpu_collide.results.near_misses import NearMisses
 
-__all__ = ["ERRORS", "TABLES", "arrow", "errors_table", "joined", "parquet_bytes", "seam_bytes", "table"]
+    Seam = Encounters | NearMisses
 
-TABLES: Mapping[str, Callable[[TrajectoryContacts], Any]] = {
-    "contacts": lambda found: found,
-    "pairs": lambda found: found,
-    "skipped": lambda found: found,
-    "encounters": lambda found: found.encounters(),
+__all__ = [
+    "CONTACTS", "ERRORS", "NEAR_MISSES", "TABLES", "arrow", "errors_table", "joined", "parquet_bytes",
+    "seam", "seam_bytes", "table",
+]  # fmt: skip
+
+#: The questions that a run may ask of a recording.
+CONTACTS, NEAR_MISSES = "contacts", "near_misses"
+
+
+class _Table(NamedTuple):
+    """A table that can be asked for.
+
+    Attributes
+    ----------
+    asks : str
+        The question whose answer it is of.
+    name : str
+        What the result calls it.
+    seams : str or None
+        Folder of what a stretch of a recording says of it, if its rows go on over the seams between two.
+    order : tuple of str
+        Columns by which rows of several shares of bodies are sorted.
+    """
+
+    asks: str
+    name: str
+    seams: str | None = None
+    order: tuple[str, ...] = ()
+
+
+TABLES: Mapping[str, _Table] = {
+    "contacts": _Table(CONTACTS, "contacts"),
+    "pairs": _Table(CONTACTS, "pairs"),
+    "skipped": _Table(CONTACTS, "skipped"),
+    "encounters": _Table(CONTACTS, "encounters", "seams", ("first_time", "body_a", "body_b", "first_step")),
+    "near_misses": _Table(NEAR_MISSES, "passes", "near_seams", ("time", "body_a", "body_b", "step")),
 }
-"""What can be asked for, and of which result each is a table."""
+"""What can be asked for."""
 
 ERRORS = "errors"
 
@@ -46,9 +76,10 @@ def arrow() -> Any:
     return pyarrow
 
 
-def table(found: TrajectoryContacts, name: str, recording: str) -> Any:
-    """Arrow table of what was found, ``recording`` first."""
-    return _named(TABLES[name](found).to_arrow(name), recording)
+def table(found: Any, name: str, recording: str) -> Any:
+    """Arrow table of the answer to its question, ``recording`` first."""
+    of = found.encounters() if name == "encounters" else found
+    return _named(of.to_arrow(TABLES[name].name), recording)
 
 
 def _named(rows: Any, recording: str) -> Any:
@@ -74,26 +105,30 @@ def errors_table(rows: list[tuple[str, str, int, str, str]]) -> Any:
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
 
-def joined(seams: list[list[Encounters]], recording: str) -> Any:
-    """Encounters of a recording, sorted by time: those of all stretches joined, of each share of bodies."""
+def seam(name: str) -> type[Seam]:
+    """The class of what the stretches of a recording say of a table whose rows go on over seams."""
     from gpu_collide.results.encounters import Encounters
+    from gpu_collide.results.near_misses import NearMisses
 
+    return Encounters if name == "encounters" else NearMisses
+
+
+def joined(name: str, seams: list[list[Any]], recording: str) -> Any:
+    """A table of a recording, sorted by time: rows of all stretches joined, of each share of bodies."""
     pa = arrow()
-    shares = [Encounters.concatenate(blocks) for blocks in seams if blocks]
-    rows = pa.concat_tables([share.to_arrow() for share in shares])
+    shares = [seam(name).concatenate(blocks) for blocks in seams if blocks]
+    rows = pa.concat_tables([share.to_arrow() for share in shares], promote_options="default")
     if len(shares) > 1:
-        rows = rows.sort_by(
-            [(name, "ascending") for name in ("first_time", "body_a", "body_b", "first_step")]
-        )
+        rows = rows.sort_by([(column, "ascending") for column in TABLES[name].order])
     return _named(rows, recording)
 
 
-def seam_bytes(found: TrajectoryContacts) -> bytes:
-    """Encounters of a stretch, as `Encounters.load` reads them; nothing of when and where they were found."""
-    met = found.encounters()
-    kept = {name: value for name, value in met.info.items() if name in ("parts", "ids", "n_static")}
+def seam_bytes(found: Any, name: str) -> bytes:
+    """What a stretch says of a table, as its class reads it; nothing of when and where it was found."""
+    of = found.encounters() if name == "encounters" else found
+    kept = {key: value for key, value in of.info.items() if key in ("parts", "ids", "n_static")}
     file = io.BytesIO()
-    dataclasses.replace(met, info=kept).save(file)
+    dataclasses.replace(of, info=kept).save(file)
     return file.getvalue()
 
 

@@ -31,8 +31,8 @@ the recordings:
   that the files do not hold are given by --car-mesh and --track-mesh, the same for all.
 
 the result:
-  DIR/contacts, pairs, skipped, encounters, errors: Parquet files that are read as one table each, by
-  pandas.read_parquet("DIR/contacts") for instance; the first column is the name of the recording. The same
+  DIR/contacts, pairs, skipped, encounters, near_misses, errors: Parquet files, read as one table each by
+  pandas.read_parquet("DIR/contacts"), for instance; the first column is the name of the recording. The same
   bytes whatever the engine and the number of workers.
 
   The run may be stopped at any time; the same command with --resume goes on. A recording that cannot be
@@ -43,6 +43,7 @@ examples:
   gpu-collide batch drives/ --car-mesh car.obj --track-mesh track.glb -o out --engine processes
   gpu-collide batch drives/ --car-mesh car.obj --track-mesh track.glb -o out --engine processes --resume
   gpu-collide batch drives/*.zarr --car-mesh car.obj -o out --engine ray --tables encounters
+  gpu-collide batch drives/ --car-mesh car.obj -o out --max-distance 2           near misses as well
   gpu-collide batch --verify -o out                                   every file against its digest
 """
 
@@ -105,8 +106,13 @@ def add_parser(commands: Any) -> None:
         "--tables",
         metavar="NAME,NAME,...",
         type=lambda text: text.split(","),
-        default=["contacts", "pairs", "skipped", "encounters"],
-        help="which tables: contacts, pairs, skipped, encounters (default: all)",
+        help="which tables: contacts, pairs, skipped, encounters, near_misses (default: all)",
+    )
+    parser.add_argument(
+        "--max-distance",
+        type=positive_float,
+        metavar="LENGTH",
+        help="the table near_misses: where bodies pass each other, or the track, as near as this",
     )
     add_query_options(parser)
     add_machine_options(parser)
@@ -136,6 +142,7 @@ def batch(options: argparse.Namespace, terminal: Terminal) -> int:
                 workers=options.workers,
                 threads_per_worker=options.threads,
                 tables=options.tables,
+                max_distance=options.max_distance,
                 poses_per_item=options.poses_per_item,
                 resume=options.resume,
                 retries=options.retries,

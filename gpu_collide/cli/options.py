@@ -121,6 +121,9 @@ def add_query_options(parser: argparse.ArgumentParser) -> None:
         default=Options.check_start,
         help="mark pairs whose solids overlap at the start as INITIAL_OVERLAP (default: yes)",
     )
+    group.add_argument(
+        "--exit", action="store_true", help="also when the motion takes apart pairs that meet or overlap"
+    )
 
 
 def add_machine_options(parser: argparse.ArgumentParser) -> None:
@@ -201,7 +204,7 @@ def table_arguments(options: argparse.Namespace) -> dict[str, Any] | None:
 
 def query_arguments(options: argparse.Namespace) -> dict[str, Any]:
     """Keyword arguments for ``gpu_collide.collide`` from parsed options."""
-    names = ("motion", "refine", "resolution", "pixel_size", "min_properness", "check_start")
+    names = ("motion", "refine", "resolution", "pixel_size", "min_properness", "check_start", "exit")
     query = {name: getattr(options, name) for name in names if hasattr(options, name)}
     if hasattr(options, "candidates"):
         query["tuning"] = Tuning(candidates=options.candidates)

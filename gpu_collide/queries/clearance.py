@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
 from gpu_collide._calls import within_memory
 from gpu_collide._options import Options, Tuning
-from gpu_collide._validate import check_pairs, lengths_of_pairs
+from gpu_collide._validate import check_bool, check_pairs, lengths_of_pairs
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion
 from gpu_collide.bodies.rules import check_rules
@@ -22,13 +22,14 @@ from gpu_collide.queries.collide import refuse_rules, warn_of_invalid_in
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.near_misses import Recorded, near_misses
 from gpu_collide.queries.pairs import gathered, open_search
+from gpu_collide.results.near_misses import NearMisses
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from gpu_collide._types import ArrayLike, BackendName, MotionName, Precision, Progress
     from gpu_collide.results.clearance import Clearance
-    from gpu_collide.results.near_misses import NearMisses
 
 __all__ = ["clearance"]
 
@@ -73,7 +74,30 @@ def clearance(
     max_speed: float | None = None,
     max_turn: float | None = None,
     frames_per_batch: int | None = None,
+    stream: Literal[False] = False,
 ) -> NearMisses: ...
+
+
+@overload
+def clearance(
+    bodies: Recorded,
+    *,
+    max_distance: float,
+    world: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    ignore: ArrayLike | None = None,
+    tolerance: float = 1e-9,
+    motion: MotionName = "relative",
+    precision: Precision = "mixed",
+    backend: BackendName = "auto",
+    max_bytes: int | None = None,
+    progress: Progress | None = None,
+    max_speed: float | None = None,
+    max_turn: float | None = None,
+    frames_per_batch: int | None = None,
+    stream: Literal[True],
+) -> Iterator[NearMisses]: ...
 
 
 @within_memory
@@ -98,7 +122,8 @@ def clearance(
     max_speed: float | None = None,
     max_turn: float | None = None,
     frames_per_batch: int | None = None,
-) -> Clearance | NearMisses:
+    stream: bool = False,
+) -> Clearance | NearMisses | Iterator[NearMisses]:
     """How near the bodies of each pair come to each other during a step, or a recording, when, and where.
 
     The least distance of their surfaces over the whole step, with a proof that they are never nearer: nothing
@@ -145,11 +170,15 @@ def clearance(
     max_speed, max_turn, frames_per_batch
         Of a recording only, as in `collide_trajectories`: who has jumped, and how many steps are looked at
         together, which does not change the result.
+    stream : bool, optional
+        Of a recording only: return an iterator of results, one for each so many steps, which
+        `NearMisses.concatenate` joins.
 
     Returns
     -------
     Clearance
-        Ordered by pair, then time; points and normals in the world frame. Of a recording `NearMisses`.
+        Ordered by pair, then time; points and normals in the world frame. Of a recording `NearMisses`, or an
+        iterator of them.
 
     Raises
     ------
@@ -231,8 +260,9 @@ def clearance(
             "motion": motion, "precision": precision, "backend": backend, "max_bytes": max_bytes,
             "world": world, "group": group, "mask": mask, "ignore": ignore, **steps,
         }  # fmt: skip
-        return near_misses(bodies, tolerance, limit, progress, told_of)
-    _refuse("Bodies, which have one step", **steps)
+        parts = near_misses(bodies, tolerance, limit, progress, told_of)
+        return parts if check_bool(stream, "stream") else NearMisses.concatenate(parts)
+    _refuse("Bodies, which have one step", **steps, stream=stream or None)
     check_bodies(bodies)
     rules: Any = None
     told = (bodies.world if world is None and pairs is None else world, group, mask, ignore)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -16,12 +17,10 @@ from gpu_collide.queries.near_rows import NearRows
 from gpu_collide.queries.pairs import gathered, open_search
 from gpu_collide.queries.trajectories import step_batches
 from gpu_collide.queries.trajectory_batches import StepBatches, absolute
-from gpu_collide.results.enums import Status
-from gpu_collide.results.near_misses import NearMisses
-from gpu_collide.results.trajectory_contacts import SKIP_DTYPE
+from gpu_collide.results.near_misses import NearMisses, sorted_by_time
+from gpu_collide.results.runs import begins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from gpu_collide._types import Array
@@ -42,8 +41,8 @@ class Recorded(Protocol):
 
 def near_misses(
     recording: Recorded, tolerance: float, limit: float, progress: Any, options: Any
-) -> NearMisses:
-    """`NearMisses` of a recording, as `gpu_collide.clearance` has them.
+) -> Iterator[NearMisses]:
+    """`NearMisses` of a recording, batch after batch of its steps.
 
     Parameters
     ----------
@@ -55,28 +54,13 @@ def near_misses(
         Of `collide_trajectories`.
     """
 
-    def ask(*given: Any, **asked: Any) -> Iterator[_Part]:
+    def ask(*given: Any, **asked: Any) -> Iterator[NearMisses]:
         sweep, windows = step_batches(NearMissBatches, *given, programs=PROGRAMS, **asked)
         sweep.tolerance, sweep.limit = tolerance, limit
         return (sweep.batch(first, window) for first, window in windows)
 
-    parts = []
-    for first, part in recording.swept(ask, progress, options):
-        for name in ("step", "first_step", "last_step", "since"):
-            part.rows[name] += first
-        part.skipped["step"] += first
-        parts.append(part)
-    return _joined(parts)
-
-
-@dataclass
-class _Part:
-    """Near misses of some steps: the fields of `NearMisses`, and ``since``: what ends before this step is a
-    pass of its own."""
-
-    rows: dict[str, Array]
-    skipped: Array
-    info: dict[str, Any]
+    parts = recording.swept(ask, progress, options)  # options are looked at before the first part
+    return (part.shifted(first) for first, part in parts)
 
 
 @dataclass
@@ -91,7 +75,7 @@ class NearMissBatches(StepBatches):
         self.moved: Any = None  # of each body the last step so far in which it moved, or was away
 
     @within_memory
-    def batch(self, first: int, window: Any) -> _Part:
+    def batch(self, first: int, window: Any) -> NearMisses:
         """Near misses of the steps from frame `first` on."""
         batch, engine = self.opened(first, window), self.engine
         since = self._since(batch)
@@ -106,23 +90,26 @@ class NearMissBatches(StepBatches):
         since = np.maximum(since[at, a], since[at, b])
         starts[~starts] = search.near_at_start(near[~starts])
         since[~starts] = first + at[~starts]  # begins a pass
-        begins = _begins(a, b, first + at, first + at, since)
-        told, which = search.nearest(near, upper, np.cumsum(begins) - 1)
+        new = begins(a, b, since, first + at)
+        told, which = search.nearest(near, upper, np.cumsum(new) - 1)
         step, fraction = at[which], told.pop("time")
         start, end = batch.t0[step], batch.t1[step]
         rows = {
             "body_a": a[which], "body_b": b[which], "step": first + step, "fraction": fraction,
             "time": absolute(fraction, start, end), "gap": told.pop("distance"), **told,
             "closing_speed": _closing(engine, batch.bodies, pairs[which], fraction, told) / (end - start),
-            "first_step": first + at[begins], "since": since[begins],
-            "last_step": first + at[np.append(begins[1:], True)[: len(at)]],
+            "first_step": first + at[new], "since": since[new],
+            "last_step": first + at[np.append(new[1:], True)[: len(at)]],
         }  # fmt: skip
         self.finished(batch)
         info = {
             **engine.about(), "motion": engine.options.motion, "tolerance": self.tolerance,
             "max_distance": self.limit, "timings": search.timings, **self.told,
         }  # fmt: skip
-        return _Part(rows, batch.skipped, info)
+        return NearMisses(
+            **sorted_by_time(rows), skipped=batch.skipped, moved=self.moved, info=info,
+            frames=np.array([first, first + len(batch.t0)]),
+        )  # fmt: skip
 
     def _since(self, batch: StepBatch) -> Array:
         """(s, n + static) int64: the last step before each in which the body moved, or was away; -1: none."""
@@ -134,13 +121,6 @@ class NearMissBatches(StepBatches):
         last = np.maximum.accumulate(np.concatenate([before[None], moved]), axis=0)
         self.moved = last[-1]
         return np.concatenate([last[:-1], np.full((steps, self.crew.n_static), -1)], axis=1)
-
-
-def _begins(a: Array, b: Array, first_step: Array, last_step: Array, since: Array) -> Array:
-    """Which rows, in the order of (a, b, first_step), begin a pass: they do not go on with the row before."""
-    begins = np.ones(len(a), bool)
-    begins[1:] = (np.diff(a) != 0) | (np.diff(b) != 0) | (since[1:] > last_step[:-1])
-    return begins
 
 
 def _closing(engine: Any, bodies: Bodies, pairs: Array, fraction: Array, told: dict[str, Array]) -> Array:
@@ -160,31 +140,3 @@ def _closing(engine: Any, bodies: Bodies, pairs: Array, fraction: Array, told: d
     closing = np.full(len(pairs), np.nan)
     closing[there] = 0.0 - (speed * normal).sum(axis=1)
     return closing
-
-
-def _joined(parts: Sequence[_Part]) -> NearMisses:
-    """Near misses of all parts: those that go on over a seam between two are one."""
-    rows = {name: np.concatenate([part.rows[name] for part in parts]) for name in parts[0].rows}
-    order = np.lexsort([rows[name] for name in ("first_step", "body_b", "body_a")])
-    rows = {name: values[order] for name, values in rows.items()}
-    begins = _begins(*(rows[name] for name in ("body_a", "body_b", "first_step", "last_step", "since")))
-    first, run = np.flatnonzero(begins), np.cumsum(begins) - 1
-    nearest = np.lexsort([rows["step"], rows["gap"], run])[first]
-    fields = {name: values[nearest] for name, values in rows.items() if name != "since"}
-    fields["first_step"] = rows["first_step"][first]
-    if len(first):
-        fields["last_step"] = np.maximum.reduceat(rows["last_step"], first)
-        fields["lower_bound"] = np.minimum.reduceat(rows["lower_bound"], first)
-        unknown = (rows["status"] == Status.UNRESOLVED) & (rows["lower_bound"] < fields["gap"][run])
-        doubt = np.bincount(run[unknown], minlength=len(first)) > 0
-        fields["status"][doubt & (fields["gap"] > 0.0)] = Status.UNRESOLVED
-    order = np.lexsort([fields[name] for name in ("step", "body_b", "body_a", "time")])
-    timings: dict[str, float] = {}
-    for part in parts:
-        for stage, seconds in part.info["timings"].items():
-            timings[stage] = timings.get(stage, 0.0) + seconds
-    skipped = np.concatenate([np.zeros(0, SKIP_DTYPE), *(part.skipped for part in parts)])
-    return NearMisses(
-        **{name: values[order] for name, values in fields.items()},
-        skipped=skipped, info={**parts[0].info, "timings": timings},
-    )  # fmt: skip

@@ -15,6 +15,7 @@ from gpu_collide.bodies.rules import check_rules
 from gpu_collide.geometry.arrays.angles import angle_of
 from gpu_collide.pipeline.launch.launcher import MemoryBudget
 from gpu_collide.queries.collide import answer
+from gpu_collide.queries.exits import with_exits
 from gpu_collide.queries.input_warnings import warn_of_recording
 from gpu_collide.queries.pairs import open_search
 from gpu_collide.queries.parked import parked_pairs
@@ -306,8 +307,11 @@ class StepBatches:
         return rows[(rows >= 0).all(axis=1)]
 
 
+@dataclass
 class TrajectoryBatches(StepBatches):
     """A call of `collide_trajectories`; `batch` does the work."""
+
+    exit: bool = False
 
     @within_memory
     def batch(self, first: int, window: Any) -> TrajectoryContacts:
@@ -317,11 +321,13 @@ class TrajectoryBatches(StepBatches):
         pairs = open_search(self.engine, batch.bodies, batch.rules, margin=options.target_distance)
         progress = self._progress_within(first, len(batch.t0))
         found = answer(self.engine, batch.bodies, pairs, progress).to_numpy()
+        if self.exit:
+            found = with_exits(found, batch.bodies, options)
         result = self._result(found, batch)
         if not self.still_pairs:
             parked = parked_pairs(self.engine, self.crew, batch.bodies, batch.step, batch.body)
             parked["step"] += first
-            result |= _with_pairs(result["pairs"], result["contact_start"], parked)
+            result |= _with_pairs(result, parked)
         self.finished(batch)
         info = {**found.info, **self.told}
         del info["invalid_bodies"]  # none: they are in `skipped`
@@ -355,6 +361,8 @@ class TrajectoryBatches(StepBatches):
         }  # fmt: skip
         counts = np.diff(found.contact_start)[rows]
         fraction = found.time[kept]
+        if found.exit is not None:
+            fields["exit"] = absolute(found.exit[rows], t0[at[rows]], t1[at[rows]])
         return {
             **fields,
             "step": first + at[of],
@@ -371,13 +379,18 @@ class TrajectoryBatches(StepBatches):
         }
 
 
-def _with_pairs(pairs: Array, contact_start: Array, more: Array) -> dict[str, Array]:
-    """Pairs and their contacts, and more pairs that have none."""
-    both = np.concatenate([pairs, more])
-    counts = np.concatenate([np.diff(contact_start), np.zeros(len(more), np.int64)])
+def _with_pairs(result: dict[str, Array], more: Array) -> dict[str, Array]:
+    """Pairs of a result, and more pairs that have no contacts and stay together."""
+    both = np.concatenate([result["pairs"], more])
+    counts = np.concatenate([np.diff(result["contact_start"]), np.zeros(len(more), np.int64)])
     order = np.lexsort([both[name] for name in ("body_b", "body_a", "step")])
-    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts[order])])
-    return {"pairs": both[order], "contact_start": start}
+    fields = {
+        "pairs": both[order],
+        "contact_start": np.concatenate([np.zeros(1, np.int64), np.cumsum(counts[order])]),
+    }
+    if "exit" in result:
+        fields["exit"] = np.concatenate([result["exit"], np.full(len(more), np.inf)])[order]
+    return fields
 
 
 def absolute(fraction: Array, start: Array, end: Array) -> Array:

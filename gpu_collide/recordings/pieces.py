@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpu_collide.results.near_misses import NearMisses
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, TypeAlias
+    from typing import TypeAlias
 
     from gpu_collide._types import Array
     from gpu_collide.bodies.poses import Poses
     from gpu_collide.recordings.recording import Recording
-    from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
     Block: TypeAlias = tuple[Poses, Array | None]
 
@@ -87,20 +88,28 @@ def some_bodies(recording: Recording, rows: Array) -> Recording:
     return replace(recording, shape=shape, _source=source)
 
 
-def numbered(found: TrajectoryContacts, rows: Array, whole: Recording) -> TrajectoryContacts:
-    """What `some_bodies` found, with the numbers that the bodies have in the whole recording."""
+def numbered(found: Any, rows: Array, whole: Recording) -> Any:
+    """What `some_bodies` found, contacts or near misses, with the numbers that the bodies have in the whole
+    recording."""
     n_bodies = whole.n_bodies
     n_static = found.info["n_static"]
     number = np.concatenate([rows, n_bodies + np.arange(n_static)]).astype(np.int32)
-    pairs, skipped = found.pairs.copy(), found.skipped.copy()
-    for name in ("body_a", "body_b"):
-        pairs[name] = number[pairs[name]]
+    skipped = found.skipped.copy()
     skipped["body"] = number[skipped["body"]]
+    changed: dict[str, Any] = {}
+    if isinstance(found, NearMisses):
+        assert found.frames is not None
+        changed["moved"] = np.full(n_bodies, found.frames[1] - 1)  # of the others nothing is known
+        changed["moved"][rows] = found.moved
+    else:
+        changed["pairs"] = found.pairs.copy()
+        for name in ("body_a", "body_b"):
+            changed["pairs"][name] = number[found.pairs[name]]
     return replace(
         found,
         body_a=number[found.body_a],
         body_b=number[found.body_b],
-        pairs=pairs,
         skipped=skipped,
         info={**found.info, "n_bodies": n_bodies, **whole._ids_in_info},
+        **changed,
     )

@@ -387,7 +387,7 @@ class Recording:
         Parameters
         ----------
         progress, **options
-            As in `collide`, but for `stream`, `target_distance`, `refine` and `check_start`.
+            As in `collide`, but for `stream`, `target_distance`, `refine`, `check_start` and `exit`.
 
         Returns
         -------
@@ -408,7 +408,7 @@ class Recording:
         """
         from gpu_collide.recordings.overlaps import with_depths
 
-        for name in ("stream", "target_distance", "refine", "check_start"):
+        for name in ("stream", "target_distance", "refine", "check_start", "exit"):
             if name in options:
                 raise TypeError(f"{name}: expected no such option; collide(...).encounters() has no depths")
         found = self.collide(progress=progress, **options)

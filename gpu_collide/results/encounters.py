@@ -14,6 +14,7 @@ from gpu_collide.results.file_validation import encounter_faults
 from gpu_collide.results.ids import BodyIds
 from gpu_collide.results.part_names import PART_FIELDS, joined_names
 from gpu_collide.results.result import Result, Status, joined_info
+from gpu_collide.results.runs import Runs, begins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -203,11 +204,12 @@ def encounters_of(found: Any) -> Encounters:
     start = np.where(inside, found.step_start[pairs["step"] - found.first_step], np.nan)
     together = np.flatnonzero((counts > 0) | inside)
     order = together[np.lexsort([pairs[name][together] for name in ("step", "body_b", "body_a")])]
-    begins = _begins(*(pairs[name][order] for name in ("body_a", "body_b", "step", "step")))
-    first = order[begins]
-    last = order[np.append(begins[1:], True)[: len(order)]]
+    a, b, step = (pairs[name][order] for name in ("body_a", "body_b", "step"))
+    new = begins(a, b, step - 1, step)
+    first = order[new]
+    last = order[np.append(new[1:], True)[: len(order)]]
     run = np.full(len(pairs), -1)  # the encounter of each row of pairs
-    run[order] = np.cumsum(begins) - 1
+    run[order] = np.cumsum(new) - 1
     of = np.repeat(run, counts)  # and of each contact
     first_time, last_time = np.full(len(first), np.inf), start[last]
     np.fmin.at(first_time, run[order], np.fmin(start, pairs["toi"])[order])
@@ -223,13 +225,6 @@ def encounters_of(found: Any) -> Encounters:
     known = np.isfinite(first_time)  # files of earlier versions do not say when steps begin
     info = {name: value for name, value in found.info.items() if name != "gap_steps"}
     return _sorted({name: values[known] for name, values in fields.items()}, info)
-
-
-def _begins(a: Array, b: Array, first_step: Array, last_step: Array) -> Array:
-    """Which rows, in the order of (a, b, first_step), do not go on with the row before."""
-    begins = np.ones(len(a), bool)
-    begins[1:] = (np.diff(a) != 0) | (np.diff(b) != 0) | (first_step[1:] != last_step[:-1] + 1)
-    return begins
 
 
 def _approaching(found: Any, counts: Array) -> Array:
@@ -277,19 +272,16 @@ def _joined(parts: Sequence[Encounters]) -> Encounters:
     rows = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names} | named
     earlier = np.cumsum([0] + [int(part.contacts.sum()) for part in parts[:-1]])  # each contact is in one
     rows["hardest"] += np.where(rows["hardest"] < 0, 0, np.repeat(earlier, [len(part) for part in parts]))
-    order = np.lexsort([rows[name] for name in ("first_step", "body_b", "body_a")])
-    rows = {name: values[order] for name, values in rows.items()}
-    begins = _begins(*(rows[name] for name in ("body_a", "body_b", "first_step", "last_step")))
-    first, run = np.flatnonzero(begins), np.cumsum(begins) - 1
-    hardest = np.lexsort([-rows["approach"], run])[first]  # of equal ones the earliest
-    fields = {name: values[hardest] for name, values in rows.items()}
+    runs = Runs(rows, rows["first_step"] - 1)
+    hardest = runs.least(-runs.rows["approach"])
+    fields = {name: values[hardest] for name, values in runs.rows.items()}
     for name in ("first_time", "first_step", "in_touch"):
-        fields[name] = rows[name][first]
+        fields[name] = runs.rows[name][runs.first]
     if "depth" in rows:
-        deepest = np.lexsort([-rows["depth"], run])[first]  # of equal ones the earliest
-        fields |= {name: rows[name][deepest] for name in _DEPTHS}
+        deepest = runs.least(-runs.rows["depth"])
+        fields |= {name: runs.rows[name][deepest] for name in _DEPTHS}
     for name, join in (("last_time", np.maximum), ("last_step", np.maximum), ("contacts", np.add)):
-        fields[name] = join.reduceat(rows[name], first) if len(first) else rows[name]
+        fields[name] = runs.joined(name, join)
     return _sorted(fields, {**joined_info(parts), **said})
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import first_few, how_many
-from gpu_collide.results.enums import Kind, Touch
+from gpu_collide.results.enums import Kind, Status, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -157,6 +157,9 @@ def trajectory_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> It
     yield from _skipped_faults(a["skipped"])
     yield from _each_contact_faults(a, n_kinds, "fraction")
     yield from _toi_faults("pairs", pairs["toi"], a["time"], start)
+    if "exit" in a:
+        early = (pairs["status"] == Status.HIT) & (a["exit"] < pairs["toi"])
+        yield from _rows("exit", early | np.isneginf(a["exit"]), "times from toi on, inf, or not a number")
     keys = [owner, *(a[n] for n in ("fraction", "kind", "feature_a", "feature_b"))]
     yield from _order_faults("fraction", keys)
 
@@ -317,6 +320,14 @@ def near_miss_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Ite
     off = (a["first_step"] < 0) | (a["step"] < a["first_step"]) | (a["last_step"] < a["step"])
     yield from _rows("step", off, "steps from the first to the last")
     yield from _rows("gap", a["gap"] < 0, "lengths from 0 up")
+    if "since" in a:
+        yield from _rows("since", a["since"] > a["first_step"], "steps up to the first one")
+    frames = a["frames"].tolist() if "frames" in a else [-1, -1]
+    if len(frames) != 2 or (frames != [-1, -1] and not 0 <= frames[0] <= frames[1]):
+        yield "frames", f"expected the first frame and the last, or -1 for both, got {frames}"
+    elif frames[1] >= 0:
+        off = (a["first_step"] < frames[0]) | (a["last_step"] >= frames[1])
+        yield from _rows("first_step", off, f"steps of the frames {frames[0]} to {frames[1]}")
     yield from _nearest_faults(a, n_status, "fraction", "gap")
     yield from _order_faults("time", [a[n] for n in ("time", "body_a", "body_b", "step")])
     yield from _skipped_faults(a["skipped"])

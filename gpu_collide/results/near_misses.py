@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from gpu_collide._validate import as_parts
 from gpu_collide.results.clearance import CLEARANCE_ROWS
 from gpu_collide.results.enums import Kind, Status
 from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import near_miss_faults
 from gpu_collide.results.ids import BodyIds
-from gpu_collide.results.result import Result, counted, made_by
+from gpu_collide.results.result import Result, counted, joined_info, made_by, whole_number
+from gpu_collide.results.runs import Runs
 from gpu_collide.results.trajectory_contacts import SKIP_DTYPE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import NDArray
 
-__all__ = ["NearMisses"]
+    from gpu_collide._types import Array
+
+__all__ = ["NearMisses", "sorted_by_time"]
 
 _ROWS: dict[str, Field] = {
     "body_a": (np.int32, ()),
@@ -32,7 +39,11 @@ _ROWS: dict[str, Field] = {
     "last_step": (np.int64, ()),
     **{name: field for name, field in CLEARANCE_ROWS.items() if name not in ("time", "distance")},
 }
+_SINCE: dict[str, Field] = {"since": (np.int64, ())}
 _SKIPPED: dict[str, Field] = {"skipped": (SKIP_DTYPE, ())}
+_MOVED: dict[str, Field] = {"moved": (np.int64, ())}
+_FRAMES: dict[str, Field] = {"frames": (np.int64, ())}
+_UNKNOWN = -1  # frames of a file of the first version
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -76,14 +87,26 @@ class NearMisses(BodyIds, Result):
         As in `TrajectoryContacts`: bodies that a step leaves out, and why.
     info : dict
         As in `TrajectoryContacts`, with what was asked.
+    frames : (2,) int64
+        The first and the last frame that were looked at; -1, both, in files of the first version.
+    since : (r,) int64
+        For `concatenate`: the last step before the pass in which one of the two moved or was away. From
+        `first_step` on if they were not near at the frame with which it begins, so that it goes on with none.
+    moved : (n,) int64
+        For `concatenate`: the last step in which each moving body moved or was away; below ``frames[0]``:
+        none of these steps.
     """
 
     _format: ClassVar[FileFormat] = FileFormat(
-        version=1,
-        groups=(Group(_ROWS, "body_a"), Group(_SKIPPED, "skipped")),
+        version=2,  # 2: what parts are joined by
+        groups=(
+            Group(_ROWS, "body_a"), Group(_SKIPPED, "skipped"), Group(_FRAMES, "frames"),
+            Group(_SINCE, "body_a"), Group(_MOVED, "moved"),
+        ),
         faults=near_miss_faults,
+        optional=("frames", "since", "moved"),
         kind="NearMisses",
-    )
+    )  # fmt: skip
     _rows: ClassVar[dict[str, Field]] = _ROWS
 
     body_a: NDArray[np.int32]
@@ -105,6 +128,73 @@ class NearMisses(BodyIds, Result):
     normal: NDArray[np.float64]
     skipped: NDArray[np.void]
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
+    frames: NDArray[np.int64] | None = None
+    since: NDArray[np.int64] | None = None
+    moved: NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        nothing = np.zeros(0, np.int64)
+        told = {"frames": np.full(2, _UNKNOWN), "since": np.array(self.first_step), "moved": nothing}
+        self.__dict__.update({name: value for name, value in told.items() if getattr(self, name) is None})
+        super().__post_init__()
+
+    @property
+    def _columns(self) -> Mapping[str, Field]:
+        return {**super()._columns, **_SINCE}
+
+    @classmethod
+    def concatenate(cls, parts: Iterable[NearMisses]) -> NearMisses:
+        """Join consecutive parts: passes that go on over the seam between two are one.
+
+        Parameters
+        ----------
+        parts : iterable of NearMisses
+            At least one, in the order of their steps, as ``stream=True`` yields them; or of pieces of a
+            recording that share one frame, with the numbers of the whole (`shifted`). Joins may be nested.
+
+        Returns
+        -------
+        NearMisses
+            The bits of all steps in one call.
+
+        Raises
+        ------
+        TypeError
+            Something else than NearMisses.
+        ValueError
+            No parts, one that begins before the one before it ends, or one that was read from a file of an
+            earlier version, which does not say how passes go on.
+
+        Examples
+        --------
+        >>> import gpu_collide as gc
+        >>> way = [[[0, 0, 0], [x, 1.5, 0]] for x in (-3, -1, 1, 3)]
+        >>> passing = {"time": range(4), "position": way, "quat_wxyz": [[[1, 0, 0, 0]] * 2] * 4}
+        >>> recording = gc.Recording.from_arrays(passing, meshes=gc.shapes.box())
+        >>> parts = gc.clearance(recording, max_distance=2.0, stream=True, frames_per_batch=1)
+        >>> found = gc.NearMisses.concatenate(parts)
+        >>> found.first_step.tolist(), found.last_step.tolist(), found.step.tolist()
+        ([0], [2], [1])
+        """
+        parts = as_parts(parts, NearMisses, "NearMisses")
+        return parts[0] if len(parts) == 1 else _joined(parts)
+
+    def shifted(self, steps: int) -> NearMisses:
+        """The same with `steps` added to every number of a step or frame; times are unchanged."""
+        steps = whole_number(steps, "steps")
+        assert self.frames is not None and self.since is not None and self.moved is not None
+        if self.frames[0] + steps < 0:
+            raise ValueError(
+                f"steps: expected {-self.frames[0]} or more, since the first frame has number "
+                f"{self.frames[0]} and none goes below 0, got {steps}"
+            )
+        skipped = self.skipped.copy()
+        skipped["step"] += steps
+        return dataclasses.replace(
+            self, step=self.step + steps, first_step=self.first_step + steps, since=self.since + steps,
+            last_step=self.last_step + steps, moved=self.moved + steps, frames=self.frames + steps,
+            skipped=skipped,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         lines = ["NearMisses", f"  passes    {len(self)}: {counted(self.status, Status) or 'none'}"]
@@ -118,3 +208,51 @@ class NearMisses(BodyIds, Result):
         if len(self.skipped):
             lines.append(f"  skipped   {len(self.skipped)}")
         return "\n".join(lines + made_by(self.info))
+
+
+def _joined(parts: Sequence[Any]) -> NearMisses:
+    """Near misses of parts in the order of their steps."""
+    since, moved, before = [], parts[0].moved, parts[0].frames[0]
+    for k, part in enumerate(parts):
+        begin, end = part.frames
+        if begin == _UNKNOWN:
+            raise ValueError(
+                f"parts: expected near misses that say how passes go on, got part {k} from a file of an "
+                "earlier version; ask again"
+            )
+        if begin < before:
+            raise ValueError(
+                f"parts: expected parts in the order of their steps, got part {k} that begins with frame "
+                f"{begin}, after frame {before}"
+            )
+        if begin > before:  # from one race to the next
+            moved = np.full(len(moved), begin - 1)
+        told = part.since
+        if k:  # what did not move in this part may have moved in one before
+            earlier = [np.append(moved, -1)[np.minimum(of, len(moved))] for of in (part.body_a, part.body_b)]
+            told = np.where(told < begin, np.maximum(*earlier), told)
+        since.append(told)
+        moved, before = np.where(part.moved < begin, moved, part.moved), end
+    names = (*_ROWS, *_SINCE)
+    rows = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    rows["since"] = np.concatenate(since)
+    runs = Runs(rows, rows["since"])
+    rows, first, run = runs.rows, runs.first, runs.run
+    fields = {name: values[runs.least(rows["step"], rows["gap"])] for name, values in rows.items()}
+    for name in ("first_step", "since"):
+        fields[name] = rows[name][first]
+    fields["last_step"] = runs.joined("last_step", np.maximum)
+    fields["lower_bound"] = runs.joined("lower_bound", np.minimum)
+    unknown = (rows["status"] == Status.UNRESOLVED) & (rows["lower_bound"] < fields["gap"][run])
+    doubt = np.bincount(run[unknown], minlength=len(first)) > 0
+    fields["status"][doubt & (fields["gap"] > 0.0)] = Status.UNRESOLVED
+    return NearMisses(
+        **sorted_by_time(fields), skipped=np.concatenate([part.skipped for part in parts]),
+        frames=np.array([parts[0].frames[0], parts[-1].frames[1]]), moved=moved, info=joined_info(parts),
+    )  # fmt: skip
+
+
+def sorted_by_time(rows: dict[str, Array]) -> dict[str, Array]:
+    """Columns of near misses in their order."""
+    order = np.lexsort([rows[name] for name in ("step", "body_b", "body_a", "time")])
+    return {name: values[order] for name, values in rows.items()}

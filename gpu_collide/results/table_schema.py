@@ -231,8 +231,12 @@ _TRAJECTORY_PAIRS = (
     *_ids(lambda side, r: r.pairs[f"body_{side}"]),
     _status("outcome of the pair in this step", _of_pairs("status")),
     Column("toi", "s", "time of its earliest contact; none: not a number", _finite("toi", _of_pairs("toi"))),
+    Column(
+        "exit", "s", "when the motion takes it apart; not in this step: not a number; only if asked for",
+        _finite("exit", lambda r: r.exit), there=lambda r: r.exit is not None,
+    ),
     _owned("contacts", "contact_start", "how many contacts it has in this step"),
-)
+)  # fmt: skip
 _SKIPPED = (
     Column("step", "", "from frame number step to the next one", lambda r: r.skipped["step"]),
     Column("body", "", "the body that was left out", lambda r: r.skipped["body"]),

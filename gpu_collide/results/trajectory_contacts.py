@@ -49,6 +49,7 @@ _PER_CONTACT: dict[str, Field] = {
 }
 _PER_PAIR: dict[str, Field] = {"pairs": (PAIR_DTYPE, ())}
 _START: dict[str, Field] = {"contact_start": (np.int64, ())}
+_EXIT: dict[str, Field] = {"exit": (np.float64, ())}
 _SKIPPED: dict[str, Field] = {"skipped": (SKIP_DTYPE, ())}
 _PER_STEP: dict[str, Field] = {"step_pairs": (np.int64, ()), "step_start": (np.float64, ())}
 FORMAT = FileFormat(
@@ -57,10 +58,11 @@ FORMAT = FileFormat(
     groups=(
         Group(_PER_CONTACT, "step"), Group(_PER_PAIR, "pairs"), Group(_START, "pairs", 1),
         Group(_SKIPPED, "skipped"), Group(_PER_STEP, "step_pairs"), Group(PART_FIELDS, "step"),
+        Group(_EXIT, "pairs"),
     ),
     numbers={"first_step": np.int64},
     faults=trajectory_faults,
-    optional=("step_start", *PART_FIELDS),
+    optional=("step_start", *PART_FIELDS, *_EXIT),
     renamed={"share": "fraction"},
     kind="TrajectoryContacts",
 )  # fmt: skip
@@ -108,6 +110,10 @@ class TrajectoryContacts(BodyIds, Result):
         numbers in `step_pairs` are not steps. ``ids``, if present: what the recording calls each moving body.
     part_a, part_b : (c,) int32 or None
         As in `Contacts`.
+    exit : (k,) float64 or None
+        When the motion of its step takes each row of `pairs` apart, in the unit of `time`; None unless asked
+        for. As in `Contacts`: ``inf`` if they are together until the step ends, not a number if it is not
+        known.
     """
 
     _format: ClassVar[FileFormat] = FORMAT
@@ -138,6 +144,7 @@ class TrajectoryContacts(BodyIds, Result):
     part_a: NDArray[np.int32] | None = None
     part_b: NDArray[np.int32] | None = None
     step_start: NDArray[np.float64] | None = None
+    exit: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if self.step_start is None:
@@ -205,6 +212,8 @@ class TrajectoryContacts(BodyIds, Result):
         np.minimum.at(pairs["toi"], owner, changed["time"])
         kept = (counts > 0) | (pairs["status"] != Status.HIT)
         starts = np.concatenate([[0], np.cumsum(counts[kept])])
+        if self.exit is not None:
+            changed["exit"] = self.exit[kept]
         return dataclasses.replace(self, **changed, pairs=pairs[kept], contact_start=starts)
 
     @classmethod
@@ -214,7 +223,8 @@ class TrajectoryContacts(BodyIds, Result):
         Parameters
         ----------
         parts : iterable of TrajectoryContacts
-            At least one, in the order of their steps.
+            At least one, in the order of their steps. Of parts without exits, beside others, these are not
+            known.
 
         Raises
         ------
@@ -238,6 +248,10 @@ class TrajectoryContacts(BodyIds, Result):
             columns = [getattr(part, name) for part in parts]
             between = [np.full(gap, nothing, column.dtype) for gap, column in zip(gaps, columns, strict=True)]
             arrays[name] = np.concatenate([a for both in zip(between, columns, strict=True) for a in both])
+        if any(part.exit is not None for part in parts):
+            arrays["exit"] = np.concatenate(
+                [np.full(len(part.pairs), np.nan) if part.exit is None else part.exit for part in parts]
+            )
         named, said = joined_names(parts)
         info = {**joined_info(parts), **said}
         gap_steps = sum(gaps) + sum(part.info.get("gap_steps", 0) for part in parts)

@@ -79,6 +79,8 @@ GC_KERNEL void c02_depth(
         if (l.convex) {
             if (gc_deep_convex(&q, &l)) continue;
             gc_whole_apart(&q, &whole);
+            whole.at_a = whole.at_b = GC_R(0.0);
+            whole.limit = whole.depth;
             l.most = whole.depth + GC_TOL_TOUCH * q.size;
         }
         stack[0].a = gc_node_of(q.a.height, 0);
@@ -94,6 +96,11 @@ GC_KERNEL void c02_depth(
             else
                 gc_deep_leaf(
                     &q, &l, gc_clear_face(&q, &q.a, gc_node_place(o.a)), gc_clear_face(&q, &q.b, gc_node_place(o.b)));
+        }
+        /* no pair is proper where a surface is convex within rounding only */
+        if (l.convex && !(l.best < GC_BVH_FAR)) {
+            whole.depth = GC_MAX(whole.depth, GC_R(0.0));
+            gc_deep_add(&q, &l, GC_NO_PLACE, -1, -1, &whole);
         }
     }
 }

@@ -93,6 +93,36 @@ GC_LARGE void gc_clear_vertex_face(const gc_clear *q, int side, int f, int v, gc
     o->normal = side ? gc_scale(gc_rotate(q->now.m, n), GC_R(-1.0)) : n;
 }
 
+/* A bound on the distance of face f of A (side 0) or B and face g of the other body within h of q's time, by the direction of f, which its body
+ * holds. Nodes are float32: of faces that are all as near, above level ground, only this tells that they are no nearer. */
+GC_LARGE gc_real gc_clear_faces(const gc_clear *q, int side, int f, int g, gc_real h)
+{
+    const gc_clear_side *s = side ? &q->b : &q->a, *other = side ? &q->a : &q->b;
+    gc_vec own = gc_normal(&q->t, &s->mesh, f), n = side ? gc_rotate(q->now.m, own) : own, z0 = n, bend;
+    gc_real least = GC_BVH_FAR, most = -GC_BVH_FAR, low = GC_BVH_FAR, high = -GC_BVH_FAR, reach = GC_R(0.0), base, loss;
+    int j = q->t.topology[s->mesh.face_start + f], end = q->t.topology[s->mesh.face_start + f + 1], first;
+    base = side ? gc_dot(n, q->now.q) : GC_R(0.0);
+    for (; j < end; ++j) {
+        gc_real x = base + gc_dot(own, gc_vertex(&q->t, &s->mesh, q->t.topology[s->mesh.face_vertices + j])) * q->shrink;
+        least = GC_MIN(least, x);
+        most = GC_MAX(most, x);
+    }
+    first = j = q->t.topology[other->mesh.face_start + g];
+    end = q->t.topology[other->mesh.face_start + g + 1];
+    for (; j < end; ++j) {
+        int v = q->t.topology[other->mesh.face_vertices + j];
+        gc_vec z = side ? gc_clear_vertex_a(q, v) : gc_clear_vertex_b(q, v);
+        gc_real x = gc_dot(n, z), drift = h * GC_ABS(gc_dot(n, gc_clear_velocity(q, z)));
+        if (j == first) z0 = z;
+        reach = GC_MAX(reach, gc_clear_far(gc_sub(z, z0)));
+        low = GC_MIN(low, x - drift);
+        high = GC_MAX(high, x + drift);
+    }
+    bend = side ? gc_clear_bend_a(q, z0) : gc_clear_bend_b(q, z0);
+    loss = gc_clear_loss(q, n, gc_cross(n, q->now.omega), bend, reach, side ? q->third_a : q->third_b, h);
+    return GC_MAX(low - most, least - high) - loss - q->rough;
+}
+
 /* the nearest point to x on the edge from p, e long; which: 0 within, 1 or 2 at an end */
 GC_FN gc_vec gc_clear_on_edge(gc_vec x, gc_vec p, gc_vec e, int *which)
 {

@@ -74,6 +74,13 @@ GC_LARGE void gc_clear_leaf(gc_clear *q, int a, int b, gc_real first, gc_real la
     const gc_mesh *ma = &q->a.mesh, *mb = &q->b.mesh;
     int a0 = q->t.topology[ma->face_start + a], a1 = q->t.topology[ma->face_start + a + 1], i, j;
     int b0 = q->t.topology[mb->face_start + b], b1 = q->t.topology[mb->face_start + b + 1];
+    gc_real h = GC_R(0.5) * (last - first), bound;
+    gc_clear_to(q, first + h);
+    bound = GC_MAX(gc_clear_faces(q, 0, a, b, h), gc_clear_faces(q, 1, b, a, h));
+    if (bound >= gc_clear_limit(q)) {
+        gc_clear_stop(q, bound);
+        return;
+    }
     for (j = b0; j < b0 + gc_clear_vertices(mb, b1 - b0) && !gc_is_thin(ma); ++j) {
         int v = q->t.topology[mb->face_vertices + j];
         if (gc_clear_owns_vertex(q, mb, b, v)) gc_clear_follow(q, GC_FV, a, v, first, last);

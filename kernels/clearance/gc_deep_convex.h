@@ -1,5 +1,5 @@
 /* gc_deep_convex.h: the least depth of two convex bodies, by the normals that it may have.
- * needs: clearance/gc_deep_list.h
+ * needs: clearance/gc_deep_hull.h
  *
  * The depth along a direction n is the difference of the outermost vertices along it, which climbs along edges find. The least is along the normal
  * of a face of either or of an edge of both. So the faces of B, then those of A with the edges that they own, are gone through by
@@ -8,27 +8,6 @@
  */
 #ifndef GC_DEEP_CONVEX_H
 #define GC_DEEP_CONVEX_H
-
-/* A vertex of a body from which no edge leads farther along n, of its own axes: from v along edges. Each step is farther, so it ends. */
-GC_FN int gc_deep_climb(const gc_clear *q, const gc_mesh *m, gc_vec n, int v)
-{
-    gc_real far = gc_dot(n, gc_vertex(&q->t, m, v));
-    int next = v;
-    do {
-        int i = q->t.topology[m->vertex_edge_start + next], end = q->t.topology[m->vertex_edge_start + next + 1];
-        v = next;
-        for (; i < end; ++i) {
-            int edge = q->t.topology[m->vertex_edges + i] >> 1;
-            int other = q->t.topology[m->edges + 2 * edge + 1 - (q->t.topology[m->vertex_edges + i] & 1)];
-            gc_real x = gc_dot(n, gc_vertex(&q->t, m, other));
-            if (x > far) {
-                far = x;
-                next = other;
-            }
-        }
-    } while (next != v);
-    return v;
-}
 
 /* The depth along any unit vector within a cone about n is no less than this, and that along n is `along`, or more. It is that of two points,
  * vertices of both bodies, whatever they are: p, the way from B's to A's, along n at an angle. */
@@ -42,22 +21,19 @@ GC_FN gc_real gc_deep_of_points(const gc_clear *q, gc_vec n, gc_real cos, const 
     return *along * cos - rest - q->touch;
 }
 
-/* No pair of features whose normal is in a cone is less deep than this. The depth along its axis is an upper bound of the least, if no climb
- * ends early; which is seen at the end. at: the vertices where climbs begin and end, often enough to leave a cone out as they are; give: the
- * cosine of the cone is less by this. */
-GC_FN gc_real gc_deep_bound(const gc_clear *q, gc_deep_list *l, const gc_deep_node *o, gc_real give, int *at)
+/* No pair of features whose normal is in a cone is less deep than this. at: the vertices where climbs begin and end, often enough to leave
+ * a cone out as they are; give: the cosine of the cone is less by this. */
+GC_FN gc_real gc_deep_bound(const gc_clear *q, gc_deep_list *l, const gc_deep_node *o, gc_real give, gc_deep_normals *s)
 {
     gc_real along, bound, cos = o->cos - give;
     gc_vec n;
     if (!(cos > GC_R(0.0))) return GC_R(0.0);
+    if (s->known) return gc_deep_within(o, gc_dot(o->n, s->n), GC_R(1.0), s->cos, s->sin) ? GC_R(0.0) : GC_BVH_FAR;
     n = gc_unit(o->n, o->n); /* a node's is float32 */
-    bound = gc_deep_of_points(q, n, cos, at, &along);
+    bound = gc_deep_of_points(q, n, cos, s->at, &along);
     if (bound > l->most) return bound;
-    at[0] = gc_deep_climb(q, &q->a.mesh, n, at[0]);
-    at[1] = gc_deep_climb(q, &q->b.mesh, gc_rotate_back(q->now.m, gc_scale(n, GC_R(-1.0))), at[1]);
-    bound = gc_deep_of_points(q, n, cos, at, &along);
-    l->most = GC_MIN(l->most, GC_MAX(along, GC_R(0.0)) + q->touch);
-    return bound;
+    gc_deep_outermost(q, l, n, s->at);
+    return gc_deep_of_points(q, n, cos, s->at, &along);
 }
 
 /* a face of A (GC_FV) or of B (GC_VF), or an edge of A (GC_EE), with the features of the other body; one: its ball and cone */
@@ -93,7 +69,7 @@ GC_LARGE void gc_deep_beside(const gc_clear *q, gc_deep_list *l, int kind, int f
 }
 
 /* a face, and of A the edges that it owns; one: its node */
-GC_LARGE void gc_deep_face(const gc_clear *q, gc_deep_list *l, int side, int face, gc_deep_node one, int *at)
+GC_LARGE void gc_deep_face(const gc_clear *q, gc_deep_list *l, int side, int face, gc_deep_node one, gc_deep_normals *s)
 {
     const gc_mesh *m = side ? &q->b.mesh : &q->a.mesh;
     int j = q->t.topology[m->face_start + face], end = q->t.topology[m->face_start + face + 1];
@@ -106,7 +82,7 @@ GC_LARGE void gc_deep_face(const gc_clear *q, gc_deep_list *l, int side, int fac
         if (!side) gc_deep_beside(q, l, GC_EE, 0, &one);
         return;
     }
-    if (gc_deep_bound(q, l, &one, GC_R(0.0), at) <= l->most) gc_deep_beside(q, l, side ? GC_VF : GC_FV, face, &one);
+    if (gc_deep_bound(q, l, &one, GC_R(0.0), s) <= l->most) gc_deep_beside(q, l, side ? GC_VF : GC_FV, face, &one);
     for (; !side && j < end; ++j) {
         int e = q->t.topology[m->face_edges + j], first;
         gc_vec n;
@@ -118,7 +94,7 @@ GC_LARGE void gc_deep_face(const gc_clear *q, gc_deep_list *l, int side, int fac
         one.cos = GC_MIN(gc_dot(one.n, n), GC_R(1.0)); /* of faces back to back it is 0, or noise: everything */
         if (one.cos < GC_DEEP_CONE) one.cos = GC_R(0.0);
         one.sin = one.cos > GC_R(0.0) ? GC_SQRT(GC_R(1.0) - one.cos * one.cos) : GC_R(0.0);
-        if (gc_deep_bound(q, l, &one, GC_DEEP_CONE, at) <= l->most) gc_deep_beside(q, l, GC_EE, e, &one);
+        if (gc_deep_bound(q, l, &one, GC_DEEP_CONE, s) <= l->most) gc_deep_beside(q, l, GC_EE, e, &one);
     }
 }
 
@@ -126,9 +102,11 @@ GC_LARGE void gc_deep_face(const gc_clear *q, gc_deep_list *l, int side, int fac
  * all that there are. */
 GC_LARGE int gc_deep_convex(const gc_clear *q, gc_deep_list *l)
 {
-    int side, n, k, at[2] = {0, 0}, stack[GC_CLEAR_HEIGHT + 1];
+    int side, n, k, stack[GC_CLEAR_HEIGHT + 1];
     gc_real least[GC_CLEAR_HEIGHT + 1];
+    gc_deep_normals normals;
     l->best = l->most = GC_BVH_FAR;
+    gc_deep_hull(q, l, &normals);
     for (side = 1; side >= 0; --side) {
         const gc_clear_side *s = side ? &q->b : &q->a;
         stack[0] = gc_node_of(s->height, 0);
@@ -138,7 +116,8 @@ GC_LARGE int gc_deep_convex(const gc_clear *q, gc_deep_list *l)
             int node = stack[--n], level = gc_node_level(node), before = n;
             if (least[n] > l->most) continue;
             if (!level) {
-                gc_deep_face(q, l, side, gc_clear_face(q, s, gc_node_place(node)), gc_deep_node_of(q, side, node, 1), at);
+                gc_deep_face(
+                    q, l, side, gc_clear_face(q, s, gc_node_place(node)), gc_deep_node_of(q, side, node, 1), &normals);
                 continue;
             }
             for (k = 1; k >= 0; --k) {
@@ -147,7 +126,7 @@ GC_LARGE int gc_deep_convex(const gc_clear *q, gc_deep_list *l)
                 if (place >= (s->faces + (1 << (level - 1)) - 1) >> (level - 1)) continue;
                 stack[n] = gc_node_of(level - 1, place);
                 o = gc_deep_node_of(q, side, stack[n], 1);
-                least[n] = gc_deep_bound(q, l, &o, GC_DEEP_CONE, at);
+                least[n] = gc_deep_bound(q, l, &o, GC_DEEP_CONE, &normals);
                 n += least[n] <= l->most;
             }
             if (n == before + 2 && least[before] < least[before + 1]) {

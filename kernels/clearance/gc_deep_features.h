@@ -2,11 +2,15 @@
  * needs: clearance/gc_clear_features.h narrow_phase/contact/gc_properness.h
  *
  * Such a pair counts if it is proper: all edges at the vertex leave to the outside of the face, or the normal leads out of both bodies
- * at both edges; and if its points are in both features (docs/decisions/0114). Of two convex bodies the least of these depths is the least
+ * at both edges; if the solids are on these sides, which a vertex or an edge within a flat surface does not say; and if its points are in both
+ * features (docs/decisions/0114). Of two convex bodies the least of these depths is the least
  * translation that takes them apart.
  */
 #ifndef GC_DEEP_FEATURES_H
 #define GC_DEEP_FEATURES_H
+
+/* So many times as steep as an edge at a vertex a face goes down beside it, at a corner of a thousandth: beyond that the edge is level. */
+#define GC_DEEP_STEEP GC_R(1000.0)
 
 typedef struct {
     gc_real depth;      /* length between both points */
@@ -15,6 +19,42 @@ typedef struct {
     gc_vec normal;      /* from A to B: moved by the depth along it B only touches there */
     gc_real limit;      /* of a region: two features that are deeper are none of it */
 } gc_deep;
+
+/* Does a face of a list look along n, of the body's axes? Its numbers are shifted right by `shift`. */
+GC_FN int gc_deep_looks(const gc_clear *q, const gc_mesh *m, int list, int end, int shift, gc_vec n)
+{
+    for (; list < end; ++list)
+        if (gc_dot(gc_normal(&q->t, m, q->t.topology[list] >> shift), n) > GC_TOL_CONE) return 1;
+    return 0;
+}
+
+/* Is the solid at a vertex on the side of u, to which all edges there leave? Not if all is level, or where faces go down from edges that are:
+ * a vertex may be on an edge or in a face as well. */
+GC_LARGE int gc_deep_above(const gc_clear *q, const gc_mesh *m, int v, gc_vec u)
+{
+    int i = m->vertex_edges + q->t.topology[m->vertex_edge_start + v];
+    int end = m->vertex_edges + q->t.topology[m->vertex_edge_start + v + 1];
+    for (; i < end; ++i) {
+        int edge = q->t.topology[i] >> 1;
+        GC_GLOBAL const int *ends = q->t.topology + m->edges + 2 * edge;
+        gc_vec d = gc_sub(gc_vertex(&q->t, m, ends[1]), gc_vertex(&q->t, m, ends[0]));
+        gc_real plus = GC_R(2.0), minus = GC_R(2.0);
+        d = gc_scale(d, GC_R(1.0) / gc_norm(d));
+        gc_edge_terms(&q->t, m, edge, u, d, GC_R(1.0), &plus, &minus);
+        if (minus < -GC_TOL_INSIDE - GC_DEEP_STEEP * GC_ABS(gc_dot(d, u))) return 0;
+    }
+    i = m->vertex_faces + q->t.topology[m->vertex_face_start + v];
+    end = m->vertex_faces + q->t.topology[m->vertex_face_start + v + 1];
+    return gc_deep_looks(q, m, i, end, 0, gc_scale(u, GC_R(-1.0)));
+}
+
+/* is the outside of the solid at an edge along n, or against it? A line has it all around. */
+GC_FN int gc_deep_outside(const gc_clear *q, const gc_mesh *m, int edge, gc_vec n, gc_real sign)
+{
+    int first = m->edge_faces + q->t.topology[m->edge_face_start + edge];
+    int end = m->edge_faces + q->t.topology[m->edge_face_start + edge + 1];
+    return gc_is_thin(m) || gc_deep_looks(q, m, first, end, 1, gc_scale(n, sign));
+}
 
 /* Vertex v of the other body behind face f of A (side 0) or B, by no more than `most`? */
 GC_LARGE int gc_deep_vertex_face(const gc_clear *q, int side, int f, int v, gc_real most, gc_deep *o)
@@ -36,6 +76,7 @@ GC_LARGE int gc_deep_vertex_face(const gc_clear *q, int side, int f, int v, gc_r
     }
     u = side ? gc_rotate(q->now.m, n) : gc_rotate_back(q->now.m, n);
     if (!gc_is_point(&other->mesh) && gc_vertex_properness(&q->t, &other->mesh, v, u) < -GC_TOL_INSIDE) return 0;
+    if (!gc_is_thin(&other->mesh) && !gc_deep_above(q, &other->mesh, v, u)) return 0;
     x = gc_sub(x, gc_scale(n, height));
     o->depth = GC_MAX(-height, GC_R(0.0));
     o->at_a = o->at_b = o->limit = GC_R(0.0);
@@ -52,7 +93,7 @@ GC_LARGE int gc_deep_edges(const gc_clear *q, int a, int b, gc_real most, gc_dee
     GC_GLOBAL const int *ends_a = q->t.topology + ma->edges + 2 * a, *ends_b = q->t.topology + mb->edges + 2 * b;
     gc_vec p = gc_clear_vertex_a(q, ends_a[0]), d = gc_sub(gc_clear_vertex_a(q, ends_a[1]), p);
     gc_vec r = gc_clear_vertex_b(q, ends_b[0]), e = gc_sub(gc_clear_vertex_b(q, ends_b[1]), r), c = gc_cross(d, e),
-           way = gc_sub(r, p), n;
+           way = gc_sub(r, p), n, in_b;
     gc_real square = gc_dot(c, c), past = gc_dot(c, way), give = GC_TOL_INSIDE * q->size, far_d = gc_clear_far(d),
             far_e = gc_clear_far(e), t, u, gap, plus = GC_R(2.0), minus = GC_R(2.0);
     if (past * past > most * most * square) return 0;
@@ -65,11 +106,14 @@ GC_LARGE int gc_deep_edges(const gc_clear *q, int a, int b, gc_real most, gc_dee
     n = gc_scale(c, GC_R(1.0) / GC_SQRT(square));
     gap = past / GC_SQRT(square);
     gc_edge_terms(&q->t, ma, a, n, gc_scale(d, GC_R(1.0) / far_d), GC_R(1.0), &plus, &minus);
-    gc_edge_terms(
-        &q->t, mb, b, gc_rotate_back(q->now.m, n), gc_rotate_back(q->now.m, gc_scale(e, GC_R(1.0) / far_e)), GC_R(-1.0),
-        &plus, &minus);
-    if (gap <= q->touch && plus >= -GC_TOL_INSIDE) o->normal = n;
-    else if (gap >= -q->touch && minus >= -GC_TOL_INSIDE) {
+    in_b = gc_rotate_back(q->now.m, n);
+    gc_edge_terms(&q->t, mb, b, in_b, gc_rotate_back(q->now.m, gc_scale(e, GC_R(1.0) / far_e)), GC_R(-1.0), &plus, &minus);
+    if (gap <= q->touch && plus >= -GC_TOL_INSIDE && gc_deep_outside(q, ma, a, n, GC_R(1.0))
+        && gc_deep_outside(q, mb, b, in_b, GC_R(-1.0)))
+        o->normal = n;
+    else if (
+        gap >= -q->touch && minus >= -GC_TOL_INSIDE && gc_deep_outside(q, ma, a, n, GC_R(-1.0))
+        && gc_deep_outside(q, mb, b, in_b, GC_R(1.0))) {
         o->normal = gc_scale(n, GC_R(-1.0));
         gap = -gap;
     } else return 0;

@@ -77,7 +77,11 @@ def loop(folder, table, names=None, **options):
 
     parts = []
     for path in sorted(folder.rglob("*.npz")) if names is None else [folder / name for name in names]:
-        found = gc.load_recording(path, **GIVEN).collide(backend="cpu", **options)
+        recording = gc.load_recording(path, **GIVEN)
+        if table == "near_misses":
+            parts.append(gc.clearance(recording, backend="cpu", **options).to_arrow())
+            continue
+        found = recording.collide(backend="cpu", **options)
         of = found.encounters() if table == "encounters" else found
         parts.append(of.to_arrow(table))
     return pyarrow.concat_tables(parts)

@@ -43,6 +43,16 @@ def test_tables_are_those_of_a_loop(folder, done, table):
     runs.same_rows(found, expected)
 
 
+def test_exits_are_a_column_of_the_pairs(tmp_path):
+    inputs = runs.make(tmp_path / "in", 3)
+    runs.run(inputs, tmp_path / "out", tables=["pairs"], exit=True, poses_per_item=20)
+    expected = runs.loop(inputs, "pairs", exit=True)
+    assert len(expected) - expected.column("exit").null_count > 5
+    runs.same_rows(runs.rows_of(tmp_path / "out", "pairs"), expected)
+    told = json.loads((tmp_path / "out" / "plan.json").read_text())
+    assert told["question"]["options"]["exit"] is True
+
+
 def test_a_long_recording_is_cut_and_its_encounters_go_over_the_seams(done):
     _, out = done
     items = json.loads((out / "plan.json").read_text())["items"]

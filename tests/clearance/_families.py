@@ -166,6 +166,17 @@ def alike(rng, n):
     return scene(bodies.meshes, bodies.shape, p0, q0, p1, q1)
 
 
+def cars(rng, n):
+    """Cars on a road, of which some leave the ground."""
+    bodies, pairs = planar(rng, n)
+    p0, p1 = 2.5 * bodies.start.position, 2.5 * bodies.end.position
+    q1 = bodies.end.quat_wxyz.copy()
+    rise = rng.integers(0, 2, n).astype(bool)
+    p1[1::2, 2] += np.where(rise, rng.normal(size=n), 0.0)
+    q1[1::2] = np.where(rise[:, None], quaternion.multiply(turns(rng, n, [0.3]), q1[1::2]), q1[1::2])
+    return scene([gc.shapes.car()], np.zeros(2 * n, int), p0, bodies.start.quat_wxyz, p1, q1)
+
+
 def spins(rng, n):
     """Bodies that go straight on and spin."""
     bodies, pairs = random(rng, n)
@@ -195,6 +206,7 @@ FAMILIES = {
         speck,
         sheets,
         alike,
+        cars,
     )
 }
 

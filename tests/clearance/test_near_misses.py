@@ -38,7 +38,7 @@ def two(xs, y, **more):
 
 
 def same(one, other):
-    for name in one._rows:
+    for name in (*one._rows, "since", "moved", "frames"):
         assert getattr(one, name).tobytes() == getattr(other, name).tobytes(), name
     assert one.skipped.tobytes() == other.skipped.tobytes()
 
@@ -175,13 +175,13 @@ def test_races_do_not_run_into_each_other(backend):
 # ---------------------------------------------------------------------------
 
 
-def traffic(seed, n=6, frames=9, whole=False):
+def traffic(seed, n=6, frames=9, whole=False, still=0.2):
     """Boxes that wander about among each other and a wall, perhaps on whole numbers; some are away at
     times."""
     rng = np.random.default_rng(seed)
     way = rng.integers(-2, 3, (frames, n, 3)) if whole else rng.normal(size=(frames, n, 3)) * 0.9
     way[0] = rng.integers(-4, 5, (n, 3)) if whole else rng.normal(size=(n, 3)) * 3
-    way[rng.uniform(size=(frames, n)) < 0.2] = 0
+    way[rng.uniform(size=(frames, n)) < still] = 0
     quat = np.broadcast_to(ONE, (frames, n, 4))
     if not whole:
         turn = np.cumsum(rng.normal(size=(frames, n)) * 0.25, axis=0)

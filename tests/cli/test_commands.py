@@ -168,6 +168,10 @@ def test_run_takes_the_options_of_the_query(inputs, tmp_path):
         assert run_cli("run", mesh, mesh, poses, "-o", out, "-q", "--plain", *options) == 0
         counts.append(len(gc.Contacts.load(out)))
     assert 0 < counts[0] <= counts[1] < counts[2]
+    assert gc.Contacts.load(tmp_path / "all.npz").exit is None
+    assert run_cli("run", mesh, mesh, poses, "-o", tmp_path / "exits.npz", "-q", "--plain", "--exit") == 0
+    found = gc.Contacts.load(tmp_path / "exits.npz")
+    assert (np.isnan(found.exit) == (found.status == gc.Status.MISS)).all()
 
 
 def test_wrong_input_ends_with_two_and_a_reason(inputs, tmp_path, capsys):

@@ -72,6 +72,14 @@ def test_a_file_in_contacts_and_picture_out(race, arrays, tmp_path, capsys):
     assert "ready after" in captured.err
 
 
+def test_exits_are_in_the_file(race, tmp_path):
+    run(race, "--exit", "-q", "--max-speed", 70, "-o", tmp_path / "found")
+    found = gc.TrajectoryContacts.load(tmp_path / "found.npz")
+    expected = gc.load_recording(race).collide(max_speed=70.0, exit=True, backend="cpu")
+    assert np.isfinite(expected.exit).any()
+    np.testing.assert_array_equal(found.exit, expected.exit)
+
+
 def test_the_demo_needs_no_file(capsys):
     run("--demo", "--seed", 2, "-q", "--no-table")
     out = capsys.readouterr().out

@@ -2,7 +2,8 @@
 
 A pair of features *overlaps* if it is proper and its features are past each other: a vertex behind a face,
 its foot inside the face, all edges at the vertex leaving to the outside of the face; or two edges, neither
-reflex, whose lines pass each other within both, along a normal that leads out of both bodies. Its depth is
+reflex, whose lines pass each other within both, along a normal that leads out of both bodies. A vertex or an
+edge within a flat surface leaves to both sides of it: there a face says on which the solid is. Its depth is
 the length between its points. Of two convex bodies the least depth is the least translation that takes them
 apart.
 
@@ -31,6 +32,10 @@ from gpu_collide.results.enums import Kind
 
 # Properness and borders, the latter in units of the size: what gives by so much counts as being at the limit.
 INSIDE = 1e-11
+# Cosine from which on a face looks along a direction.
+LOOKS = 1e-9
+# A face goes down from an edge that is level if it does by more than so many times what the edge does.
+STEEP = 1000.0
 # Sine below which edges count as parallel.
 PARALLEL = 1e-9
 # In units of the size, and at least so many roundings: features as near as this touch, and count.
@@ -76,7 +81,8 @@ def depths_at(motion, a, b, s, touches=False):
     other = Posed(b, motion.flow(b.points, s), motion.turn(b.normals, s))
     pairs = overlapping_pairs(motion, one, other, s, size, max(TOUCH * size, FINEST * rough))
     if are_convex(a, b):
-        return [least(pairs, size) or whole(one, other)]
+        far = whole(one, other)  # pairs may lack where a surface is convex within rounding only
+        return [least([pair for pair in pairs if pair.depth <= far.depth + TIE * size], size) or far]
     overlap = max(DEPTH * size, SPECK * rough)
     nudge = NUDGE * overlap
     pairs = [pair for pair in pairs if pair.depth > overlap]
@@ -149,6 +155,8 @@ def _behind(motion, faces, vertices, s, size, touch, kind):
                 < -INSIDE
             ):
                 continue
+            if len(vertices.points) > 2 and not _above(vertices, v, n):
+                continue
             depth = max(-float(height[v]), 0.0)
             if kind == Kind.FV:
                 found.append(Deep(depth, kind, f, int(v), feet[v], vertices.points[v], n, 0.0, 0.0))
@@ -190,7 +198,7 @@ def _passing(a, b, size, touch):
 
 
 def _leads_out(body, edge, n):
-    """Does n lead out of a body at an edge: into none of the faces there?"""
+    """Does n lead out of a body at an edge: into none of the faces there, and to where one of them looks?"""
     t = body.side.tables
     d = body.points[t.edges[edge, 1]] - body.points[t.edges[edge, 0]]
     d /= np.linalg.norm(d)
@@ -199,7 +207,23 @@ def _leads_out(body, edge, n):
             into = np.cross(body.normals[face], d) * (1.0 if side == 0 else -1.0)
             if n @ into > INSIDE:
                 return False
-    return True
+    own = t.edge_faces[edge]
+    return len(body.points) < 3 or (body.normals[own[own >= 0]] @ n).max() > LOOKS
+
+
+def _above(body, vertex, n):
+    """Is a body at a vertex on the side of n, to which all edges there leave? Not if all is level, or where
+    faces go down from edges that are."""
+    t = body.side.tables
+    for edge in np.flatnonzero((t.edges == vertex).any(axis=1)):
+        d = body.points[t.edges[edge, 1]] - body.points[t.edges[edge, 0]]
+        d /= np.linalg.norm(d)
+        low = -INSIDE - STEEP * abs(d @ n)
+        for face, side in zip(t.edge_faces[edge], t.edge_sides[edge], strict=True):
+            if face >= 0 and n @ np.cross(body.normals[face], d) * (1.0 if side == 0 else -1.0) < low:
+                return False
+    around = t.vertex_faces[vertex]
+    return (body.normals[around[around >= 0]] @ n).min() < -LOOKS
 
 
 # -- regions -------------------------------------------------------------------------------------------------
