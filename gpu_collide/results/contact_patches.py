@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.geometry.mesh.mesh import Mesh
 
-__all__ = ["ALIGNED", "Corners", "Frames", "corners_of", "stands_out", "tangents_of"]
+__all__ = ["ALIGNED", "WITHIN", "Corners", "Frames", "corners_of", "stands_out", "tangents_of"]
 
 #: Cosine of 15 degrees: faces that lie across a normal so far take part in its patch, and contacts whose
 #: normals differ by no more are of one region.

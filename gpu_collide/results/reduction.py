@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.results.contact_patches import ALIGNED, Corners, Frames, corners_of, stands_out, tangents_of
+from gpu_collide.results.contact_patches import (
+    ALIGNED,
+    WITHIN,
+    Corners,
+    Frames,
+    corners_of,
+    stands_out,
+    tangents_of,
+)
 from gpu_collide.results.enums import Kind
 from gpu_collide.results.manifolds import Manifolds
 from gpu_collide.results.point_identity import keys_of, numbered_apart
@@ -28,13 +36,13 @@ def manifolds_of(contacts: Any, bodies: Bodies, max_points: int) -> Manifolds:
     """`Manifolds` of contacts, a `Clearance` at a pose, of bodies that are there at its time of the step."""
     frames = Frames.of(bodies, contacts.info["at"], contacts.pairs)
     rows = _told(contacts, frames)
-    rows = _without_ghosts(bodies, frames, rows)
+    radius = np.array([mesh.radius for mesh in bodies.meshes])
+    size = np.maximum(radius[frames.mesh_a], radius[frames.mesh_b])
+    rows = _without_ghosts(bodies, frames, rows, size)
     pair, normal = rows["pair"], rows["normal"]
     leader = _leaders(pair, normal)
     first, region = np.unique(leader, return_inverse=True)
     region = region.reshape(-1)
-    radius = np.array([mesh.radius for mesh in bodies.meshes])
-    size = np.maximum(radius[frames.mesh_a], radius[frames.mesh_b])
     least = rows["distance"][first] - TIE * size[pair[first]]
     has = np.flatnonzero(rows["kind"] >= 0)
     corners, covered = corners_of(
@@ -78,16 +86,23 @@ def _told(contacts: Any, frames: Frames) -> dict[str, Array]:
     return rows
 
 
-def _without_ghosts(bodies: Bodies, frames: Frames, rows: dict[str, Array]) -> dict[str, Array]:
-    """Of pairs that overlap, without places that are there only because they overlap.
+def _without_ghosts(
+    bodies: Bodies, frames: Frames, rows: dict[str, Array], size: Array
+) -> dict[str, Array]:
+    """Of pairs that overlap or touch, without places that are there only because they do.
 
     A box that is sunk into another and stands over its side a little has corners beside that side. They would
     hold it from sliding, and are gone when it is out again.
     """
-    deep = np.zeros(len(frames.origin), bool)
-    deep[rows["pair"][rows["distance"] < 0.0]] = True
-    apart = np.flatnonzero(deep[rows["pair"]] & (rows["distance"] >= 0.0))
-    ghost = apart[~stands_out(bodies, frames, {name: values[apart] for name, values in rows.items()})]
+    meets = np.zeros(len(frames.origin), bool)
+    meets[rows["pair"][rows["distance"] < 0.0]] = True
+    touch = rows["distance"] <= WITHIN * size[rows["pair"]]
+    touching = np.zeros_like(meets)
+    touching[rows["pair"][touch]] = True
+    some = np.flatnonzero((rows["distance"] >= 0.0) & touching[rows["pair"]])
+    out = stands_out(bodies, frames, {name: values[some] for name, values in rows.items()})
+    meets[rows["pair"][some[out & touch[some]]]] = True  # it touches elsewhere, too
+    ghost = some[~out & meets[rows["pair"][some]]]
     return {name: np.delete(values, ghost, axis=0) for name, values in rows.items()}
 
 
