@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpu_collide as gc
-from gpu_collide.results.contact_patches import tangents_of
+from gpu_collide.results.manifolds import tangents_of
 from tests.clearance._patches import area, best_four, bodies_of, face_along, patch, stacked
 
 ONE = [1.0, 0, 0, 0]

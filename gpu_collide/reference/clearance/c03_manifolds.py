@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.results.contact_patches import (
+from gpu_collide.reference.clearance._patches import (
     ALIGNED,
+    TIE,
     WITHIN,
     Corners,
     Frames,
     corners_of,
     stands_out,
-    tangents_of,
 )
 from gpu_collide.results.enums import Kind
-from gpu_collide.results.manifolds import Manifolds
-from gpu_collide.results.point_identity import keys_of, numbered_apart
+from gpu_collide.results.manifolds import tangents_of
+from gpu_collide.results.point_identity import keys_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,15 +25,12 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
 
-__all__ = ["manifolds_of"]
-
-#: Lengths that differ by no more count as equal where one of several points is chosen, in sizes, so that
-#: rounding does not choose; areas in squares of it.
-TIE = 1e-6
+__all__ = ["manifolds_reference"]
 
 
-def manifolds_of(contacts: Any, bodies: Bodies, max_points: int) -> Manifolds:
-    """`Manifolds` of contacts, a `Clearance` at a pose, of bodies that are there at its time of the step."""
+def manifolds_reference(contacts: Any, bodies: Bodies, max_points: int) -> dict[str, Array]:
+    """Columns of `Manifolds` beside its pairs, of contacts at a pose, a `Clearance`, of bodies that are there
+    at its time of the step. Keys of several points may be the same."""
     frames = Frames.of(bodies, contacts.info["at"], contacts.pairs)
     rows = _told(contacts, frames)
     radius = np.array([mesh.radius for mesh in bodies.meshes])
@@ -69,10 +66,7 @@ def manifolds_of(contacts: Any, bodies: Bodies, max_points: int) -> Manifolds:
     ):  # fmt: skip
         local[f"local_{name}"] = np.einsum("nji,nj->ni", turn[of], points[f"point_{name}"] - offset[of])
         points[f"point_{name}"] = points[f"point_{name}"] + frames.origin[of]
-    return Manifolds(
-        pairs=contacts.pairs, pair=of, key=numbered_apart(key), **points, **local,
-        info={**contacts.info, "max_points": max_points},
-    )  # fmt: skip
+    return {"pair": of, "key": key, **points, **local}
 
 
 def _told(contacts: Any, frames: Frames) -> dict[str, Array]:
@@ -156,7 +150,8 @@ def _chosen(points: dict[str, Array], normal: Array, size: Array, most: int) -> 
     if most == 4:
         for slot in (1, 2, 3) * 2:
             others = slots[:slot] + slots[slot + 1 :]
-            slots[slot] = choice.better(choice.area(others), slots[slot], others)
+            better = choice.better(choice.area(others), slots[slot])
+            slots[slot] = np.where(slots[3] >= 0, better, slots[slot])
     kept = np.stack(slots, axis=1).reshape(-1)
     return kept[kept >= 0]
 
@@ -190,7 +185,7 @@ class _Choice:
             found = np.where((most > base + TIE * self.size**power) & (taken[-1] >= 0), found, -1)
         return found
 
-    def better(self, value: Array, present: Array, taken: list[Array]) -> Array:
+    def better(self, value: Array, present: Array) -> Array:
         """The first point with the largest value, where that is more than what is present has."""
         most, tied = self.best(value, 2)
         n = len(value)
