@@ -4,6 +4,7 @@ for one time after the other."""
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -47,7 +48,8 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
         Called as ``progress(rows_done, rows)``.
     """
     wanted = Options(features="all", precision=run.precision, motion=options.motion)
-    plan = decide(bodies.meshes, wanted, run.backend)
+    # distances are those of the meshes, less both rounding radii
+    plan = replace(decide(bodies.meshes, wanted, run.backend), at_distance=False)
     if plan.pieces:
         run.build("screw", "bodies", "overlap_body", "clearance_body")
     else:
@@ -125,8 +127,8 @@ def _piece(x, meshes, asked):
             moment=_STEP if moment is None else start, tolerance=asked.tolerance,
         )  # fmt: skip
         rows = {name: be.to_host(b).astype(CLEARANCE_ROWS[name][0]) for name, b in written.items()}
-        for name in ("time", "distance"):
-            rows[name][rows[name] < 0.0] = np.inf
+        nothing = rows["time"] < 0.0
+        rows["time"][nothing] = rows["distance"][nothing] = np.inf
         if moment is not None:
             rows["time"][rows["time"] < np.inf] = moment
             if np.max(asked.enough, initial=-1.0) < 0.0:  # else nobody asks how deep

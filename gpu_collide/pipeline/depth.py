@@ -65,6 +65,15 @@ class Depths(NamedTuple):
         """Some of them."""
         return Depths(self.features[rows], self.places[rows])
 
+    def rounded(self, rounding: Array) -> Depths:
+        """Those of bodies with rounding radii (r, 2): deeper by both, with points on the surfaces."""
+        places = self.places.copy()
+        normal = places[:, _PLACE["normal"]]
+        places[:, _PLACE["depth"]] += rounding.sum(axis=1)
+        places[:, _PLACE["point_a"]] += rounding[:, :1] * normal
+        places[:, _PLACE["point_b"]] -= rounding[:, 1:] * normal
+        return Depths(self.features, places)
+
     def beside(self, other: Depths) -> Depths:
         """Both, in order."""
         features, places = (np.concatenate(two) for two in zip(self, other, strict=True))
@@ -109,11 +118,19 @@ class Regions(NamedTuple):
 
 def take_depths(x: Immediate, meshes: Sequence[Mesh], moment: float, rows: dict[str, Array]) -> Depths:
     """Puts the depth of pairs that overlap at a time into their rows of `Clearance`; returns all regions."""
-    convex = np.array([is_convex(mesh) for mesh in meshes])[x.shapes].all(axis=1)
-    asked = (rows["status"] == Status.INITIAL_OVERLAP) | ((rows["status"] == Status.HIT) & convex)
+    convex = np.array([is_convex(mesh) or mesh.thin for mesh in meshes])[x.shapes].all(axis=1)
+    rounding = np.array([mesh.rounding for mesh in meshes])[x.shapes]
+    without = rows["kind"] == Kind.NONE
+    # of rounded bodies, which may overlap while their meshes do not, those whose meshes do or touch
+    asked = (rows["status"] == Status.INITIAL_OVERLAP) & without
+    asked |= np.isin(rows["status"], (Status.HIT, Status.INITIAL_OVERLAP)) & convex
+    asked &= rows["distance"] + rounding.sum(axis=1) <= _give(x, meshes)
     found = depths_of(x, meshes, moment, np.flatnonzero(asked))
-    # what only touches has its place already, unless surfaces cross by less than is an overlap
-    found = found.some((found.depth > 0.0) | (rows["kind"][found.features[:, 0]] == Kind.NONE))
+    # what only touches has its place already, unless surfaces cross by less than is an overlap; but of meshes
+    # inside of rounded bodies the normal has to be one that leads out
+    of = found.features[:, 0]
+    found = found.some((found.depth > 0.0) | without[of] | rounding[of].any(axis=1))
+    found = found.rounded(rounding[found.features[:, 0]])
     deepest = found.least(np.zeros(len(found.features), np.int32), _give(x, meshes), sign=-1.0)
     for name, column in deepest.fields().items():
         rows[name].reshape(-1, *column.shape[1:])[deepest.features[:, 0]] = column
@@ -157,8 +174,10 @@ def depths_of(x: Immediate, meshes: Sequence[Mesh], moment: float, asked: Array)
         Pairs that overlap; or that touch, if both bodies are convex.
     """
     solid, convex = (np.array([told(mesh) for mesh in meshes]) for told in (is_solid, is_convex))
-    todo = asked[solid[x.shapes[asked]].all(axis=1)].astype(np.int32)
-    rough = ~convex[x.shapes[todo]].all(axis=1)
+    thin = np.array([mesh.thin for mesh in meshes])  # a point or a line in a solid has a depth
+    of = x.shapes[asked]
+    todo = asked[(solid | thin)[of].all(axis=1) & ~thin[of].all(axis=1)].astype(np.int32)
+    rough = ~(convex | thin)[x.shapes[todo]].all(axis=1)
     regions = _regions(x, meshes, todo[rough], moment)
     most = np.full(x.pairs.n, -1.0)
     np.maximum.at(most, regions.rows[:, 0], regions.reach.places[:, _PLACE["limit"]].astype(np.float64))

@@ -63,6 +63,7 @@ class Reducer:
             "position_in": run.to_device(poses.position, np.float64),
             "turn_in": run.to_device(poses.to_matrix()[:, :3, :3], np.float64),
             "radius_in": run.to_device([mesh.radius for mesh in bodies.meshes], np.float64),
+            "rounding_in": run.to_device([mesh.rounding for mesh in bodies.meshes], np.float64),
         }
         parts = [{name: np.zeros((0, width), kind) for name, (kind, width) in _COLUMNS.items()}]
 

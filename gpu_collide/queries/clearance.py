@@ -10,7 +10,7 @@ from gpu_collide._calls import within_memory
 from gpu_collide._options import Options, Tuning
 from gpu_collide._validate import check_pairs, lengths_of_pairs
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion, refuse_rounded
+from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.clearance_arguments import (
     PROGRAMS,
@@ -230,7 +230,6 @@ def clearance(
         return near_misses(bodies, tolerance, limit, progress, told_of)
     _refuse("Bodies, which have one step", **steps)
     check_bodies(bodies)
-    refuse_rounded(bodies.meshes, "bodies", "clearance")
     rules: Any = None
     told = (bodies.world if world is None and pairs is None else world, group, mask, ignore)
     if pairs is None or still_pairs is not False or any(rule is not None for rule in told):
@@ -247,6 +246,7 @@ def clearance(
         tuning=Tuning(broad_phase="off") if everything else None,
     )  # fmt: skip
     check_motion(bodies, options.motion)
+    options.check_meshes(bodies.meshes)
     engine = engine_on(get_backend(options.backend, options.precision, PROGRAMS), options)
     if pairs is None:
         margin = 0.0 if everything else asked.max_distance

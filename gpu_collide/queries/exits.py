@@ -15,7 +15,7 @@ import numpy as np
 from gpu_collide._options import Distances, Options
 from gpu_collide._validate import as_numpy, check_bool
 from gpu_collide.backends import get_backend, sources
-from gpu_collide.bodies.bodies import Bodies, refuse_rounded, with_spins
+from gpu_collide.bodies.bodies import Bodies, with_spins
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.spins import Spins
 from gpu_collide.geometry.mesh.mesh import Mesh
@@ -24,8 +24,6 @@ from gpu_collide.queries.engine_cache import engines_of
 from gpu_collide.results.enums import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gpu_collide._types import Array
     from gpu_collide.results.contacts import Contacts
 
@@ -40,9 +38,9 @@ _HALF = 1e-6
 _KNOWN = (Status.MISS, Status.HIT, Status.INITIAL_OVERLAP)
 
 
-def check_exit(exit: Any, options: Options, meshes: Sequence[Mesh]) -> bool:
+def check_exit(exit: Any, options: Options) -> bool:
     """The checked argument of this name. Raises ``ValueError`` where contacts are not exact, so that nothing
-    is said of what is between them, or where clearance does not know how far the bodies are apart."""
+    is said of what is between them, or where each pair has a distance of its own."""
     exit = check_bool(exit, "exit")
     if exit and options.refine != "exact":
         raise ValueError(
@@ -53,8 +51,6 @@ def check_exit(exit: Any, options: Options, meshes: Sequence[Mesh]) -> bool:
             "target_distance: expected one length with exit=True, got one for each pair; ask for the pairs "
             "of each length in a call of their own"
         )
-    if exit:
-        refuse_rounded(meshes, "bodies", "exit=True")
     return exit
 
 
@@ -181,7 +177,7 @@ def _with_both_sides(bodies: Bodies) -> Bodies:
     if all(outside):
         return bodies
     meshes = [
-        mesh if out else Mesh(mesh.vertices, mesh.faces, two_sided=True)
+        mesh if out else Mesh(mesh.vertices, mesh.faces, two_sided=True, rounding=mesh.rounding)
         for mesh, out in zip(bodies.meshes, outside, strict=True)
     ]
     other = Bodies(meshes, bodies.shape, bodies.start, bodies.end)

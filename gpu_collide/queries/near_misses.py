@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from gpu_collide._calls import within_memory
-from gpu_collide.bodies.bodies import refuse_rounded
 from gpu_collide.bodies.motion import screw_velocity
 from gpu_collide.bodies.quaternion import conjugate, rotate
 from gpu_collide.bodies.rules import still_bodies
@@ -58,7 +57,6 @@ def near_misses(
 
     def ask(*given: Any, **asked: Any) -> Iterator[_Part]:
         sweep, windows = step_batches(NearMissBatches, *given, programs=PROGRAMS, **asked)
-        refuse_rounded(sweep.crew.meshes, "bodies", "clearance")
         sweep.tolerance, sweep.limit = tolerance, limit
         return (sweep.batch(first, window) for first, window in windows)
 

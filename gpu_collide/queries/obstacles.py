@@ -45,6 +45,8 @@ class Obstacles:
         Bodies may be given by velocities, and move as they say.
     own : bool
         Each body moves on its own motion, be it a spin; if none does, it is a world that stands `still`.
+    rounded : bool
+        Meshes may have a rounding radius.
 
     Attributes
     ----------
@@ -76,9 +78,10 @@ class Obstacles:
         still: bool = False,
         own: bool = False,
         spins: bool = False,
+        rounded: bool = False,
     ) -> None:
         self._of, self._method, self._still, self._own = obstacles, method, still, own
-        self._spins = spins
+        self._spins, self._rounded = spins, rounded
         self.scene = isinstance(obstacles, Scene)
         if self.scene:
             for name, value in (("precision", precision), ("backend", backend), ("max_bytes", max_bytes)):
@@ -141,7 +144,8 @@ class Obstacles:
     def _look(self) -> None:
         """Which bodies move; those that all stand still are what they are at their start."""
         bodies = self.bodies
-        refuse_rounded(bodies.meshes, "obstacles", "a query of movers and casts")
+        if not self._rounded:
+            refuse_rounded(bodies.meshes, "obstacles", "a query of movers and casts")
         if not self._own:
             if not self._spins:
                 refuse_spins(bodies, "obstacles")

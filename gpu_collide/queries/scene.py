@@ -20,7 +20,7 @@ from gpu_collide._validate import (
 )
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
-from gpu_collide.bodies.bodies import Bodies, refuse_rounded
+from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses, as_poses
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.clearance_arguments import checked, measured
@@ -265,7 +265,7 @@ check_start, exit, results, progress
             engine.options.check_meshes(bodies.meshes)
             if progress is not None:
                 check_callable(progress, "progress")
-            exit = check_exit(exit, engine.options, bodies.meshes)
+            exit = check_exit(exit, engine.options)
             if asked is not None:
                 with kept.work:
                     found = answer_pairs(engine, bodies, asked, progress, distances)
@@ -316,9 +316,9 @@ check_start, exit, results, progress
         asked = checked(max_distance, at, regions, tolerance, progress, None if pairs is None else len(pairs))
         with self._lock:
             bodies, kept = self._now(), self._kept
-            refuse_rounded(bodies.meshes, "scene", "clearance")
             everything = pairs is None and asked.max_distance == np.inf
             engine = kept.engines.of(tuning=Tuning(broad_phase="off") if everything else None)
+            engine.options.check_meshes(bodies.meshes)
             with kept.work:
                 if pairs is None:
                     margin = 0.0 if everything else asked.max_distance

@@ -304,9 +304,19 @@ def _tall(bodies: Bodies, pairs: Array) -> Bodies:
     if all(size is not None for size in sizes):
         tall = boxes(np.array(sizes) * _TALL)
     else:
-        tall = [Mesh(mesh.vertices * _TALL, mesh.faces, two_sided=mesh.two_sided) for mesh in meshes]
+        tall = [_stretched(mesh) for mesh in meshes]
     here = bodies.start[pairs.ravel()]
     return Bodies(tall, shape.reshape(-1), here, here)
+
+
+def _stretched(mesh: Mesh) -> Mesh:
+    """A mesh stretched along its z axis; a sphere becomes a capsule."""
+    points = mesh.vertices * _TALL
+    if mesh.thin:
+        if len(points) == 1:
+            points = points + np.array([[-1.0], [1.0]]) * (0.0, 0.0, _TALL[2] * mesh.rounding)
+        return Mesh(points, [], rounding=mesh.rounding)
+    return Mesh(points, mesh.faces, two_sided=mesh.two_sided, rounding=mesh.rounding)
 
 
 def _near_misses(rows: _Rows) -> dict[str, Array]:

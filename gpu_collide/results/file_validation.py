@@ -342,7 +342,8 @@ def _nearest_faults(
     )
     for name in ("point_a", "point_b", "normal"):
         yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
-    off = np.abs(np.linalg.norm(a["normal"], axis=1) - (told | (a[distance] < 0))) > UNIT_TOLERANCE
+    length = np.linalg.norm(a["normal"], axis=1)
+    off = np.abs(length - (told | ((a[distance] < 0) & (length > 0)))) > UNIT_TOLERANCE
     yield from _rows("normal", off, "directions of length 1 where there is a place or a depth, else zero")
 
 

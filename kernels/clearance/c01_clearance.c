@@ -127,18 +127,21 @@ GC_LARGE void gc_clear_place_of(gc_clear *q, gc_clear_place *p)
     if (o.distance <= q->touch) p->normal = gc_clear_surface_normal(q, p, o.normal);
 }
 
-/* The least over the step: first at its ends, where it often is, and half-way, so that much is too far from then on. */
-GC_FN void gc_clear_step(gc_clear *q)
+/* The least over the step: first at its ends, where it often is, and half-way, so that much is too far from then on; round: both rounding radii.
+ * Bodies that overlap at the start are so found there. */
+GC_FN void gc_clear_step(gc_clear *q, gc_real round)
 {
     q->crossing = 1;
     gc_clear_search(q, GC_R(-0.5), GC_R(-0.5));
+    if (q->found && q->best.distance < round - q->touch) return;
+    q->meets = round + q->touch;
     if (gc_clear_behind(q, GC_R(-0.5))) return;
     q->crossing = 0;
     gc_clear_search(q, GC_R(0.5), GC_R(0.5));
     gc_clear_search(q, GC_R(0.0), GC_R(0.0));
     q->below = GC_BVH_FAR;
     gc_clear_search(q, GC_R(-0.5), GC_R(0.5));
-    if (q->found && q->best.distance > GC_MAX(q->touch, q->enough)) gc_clear_refine(q);
+    if (q->found && q->best.distance > GC_MAX(q->meets, q->enough)) gc_clear_refine(q);
 }
 
 GC_KERNEL void c01_clearance(
@@ -157,8 +160,8 @@ GC_KERNEL void c01_clearance(
     gc_real tolerance,                  /* in sizes */
     GC_GLOBAL const gc_real *limits_in, /* (n_pairs, 2) user units: how far or near a pair is beyond these, nobody asks */
     GC_GLOBAL gc_uchar *status_out,     /* (n_pairs,) */
-    GC_GLOBAL gc_real *time_out,        /* 0 to 1, or -1: none */
-    GC_GLOBAL gc_real *distance_out,    /* user units, or -1: none is known */
+    GC_GLOBAL gc_real *time_out,        /* 0 to 1, or -1: none, and no distance */
+    GC_GLOBAL gc_real *distance_out,    /* user units; at a time less the depth where only the roundings overlap */
     GC_GLOBAL gc_real *bound_out,
     GC_GLOBAL int *kind_out,
     GC_GLOBAL int *feature_a_out,
@@ -170,7 +173,9 @@ GC_KERNEL void c01_clearance(
     for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
         int a = pairs_in[2 * i], b = pairs_in[2 * i + 1], state = state_in[i], whole = moment > GC_R(0.5), met;
         GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a];
+        GC_GLOBAL const gc_real *mb = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[b];
         gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), centre = gc_load_vec(ma + GC_MESH_REAL_centre, 0), other;
+        gc_real round_a = ma[GC_MESH_REAL_rounding], round_b = mb[GC_MESH_REAL_rounding], round, far, bound;
         gc_clear q;
         gc_clear_place p;
         gc_world w;
@@ -190,7 +195,7 @@ GC_KERNEL void c01_clearance(
         if (state & GC_PAIR_OVERLAP) {
             status_out[i] = GC_STATUS_INITIAL_OVERLAP;
             time_out[i] = whole ? GC_R(0.0) : moment + GC_R(0.5);
-            distance_out[i] = GC_R(0.0);
+            distance_out[i] = bound_out[i] = whole ? GC_R(0.0) : GC_R(0.0) - (round_a + round_b);
             continue;
         }
         status_out[i] = GC_STATUS_MISS;
@@ -198,25 +203,32 @@ GC_KERNEL void c01_clearance(
         q.t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
         gc_clear_side_make(&q.a, headers_in, trees_in, nodes_in, shape_in[a], q.screw.radius_a);
         gc_clear_side_make(&q.b, headers_in, trees_in, nodes_in, shape_in[b], q.screw.radius_b);
-        gc_clear_begin(&q, tolerance, limits_in[2 * i] * q.screw.shrink, limits_in[2 * i + 1] * q.screw.shrink);
-        if (whole) gc_clear_step(&q);
+        round = (round_a + round_b) * q.screw.shrink;
+        far = limits_in[2 * i + 1] * q.screw.shrink;
+        gc_clear_begin(&q, tolerance, limits_in[2 * i] * q.screw.shrink + round, far < GC_R(0.0) ? far : far + round);
+        if (whole) gc_clear_step(&q, round);
         else {
             q.crossing = 1;
             gc_clear_search(&q, moment, moment);
         }
-        met = q.found && q.best.distance <= q.touch;
+        /* from here on of the surfaces */
+        far = q.best.distance - round;
+        bound = GC_MAX(GC_MIN(q.below, q.best.distance), GC_R(0.0)) - round;
+        if (whole) bound = GC_MAX(bound, GC_R(0.0));
+        if (q.found && q.best.distance <= q.enough) bound = GC_MIN(far, GC_R(0.0));
+        met = q.found && q.best.distance <= round + q.touch;
         if (!met) {
-            int enough = q.found && q.best.distance <= q.enough;
-            gc_real bound = enough ? GC_R(0.0) : GC_MAX(GC_MIN(q.below, q.best.distance), GC_R(0.0));
-            bound_out[i] = bound * q.screw.scale;
-            status_out[i] = bound < q.best.distance - q.margin - GC_R(2.0) * q.rough ? GC_STATUS_UNRESOLVED : GC_STATUS_MISS;
-            if (!q.found) {
-                bound_out[i] = q.below * q.screw.scale;
-                continue;
-            }
-        } else status_out[i] = GC_STATUS_HIT;
+            status_out[i] = bound < far - q.margin - GC_R(2.0) * q.rough ? GC_STATUS_UNRESOLVED : GC_STATUS_MISS;
+            bound_out[i] = (q.found ? bound : q.below - round) * q.screw.scale;
+            if (!q.found) continue;
+        } else {
+            status_out[i] = q.best.distance < round - q.touch ? GC_STATUS_INITIAL_OVERLAP : GC_STATUS_HIT;
+            far = whole ? GC_R(0.0) : GC_MIN(far, GC_R(0.0));
+            bound_out[i] = GC_MIN(bound, far) * q.screw.scale;
+        }
         time_out[i] = q.best.s + GC_R(0.5);
-        distance_out[i] = met ? GC_R(0.0) : q.best.distance * q.screw.scale;
+        distance_out[i] = far * q.screw.scale;
+        if (whole && status_out[i] == GC_STATUS_INITIAL_OVERLAP) continue;
         if (q.best.kind == GC_CLEAR_CROSSED) continue;
         gc_clear_place_of(&q, &p);
         kind_out[i] = p.kind;
@@ -236,6 +248,8 @@ GC_KERNEL void c01_clearance(
             p.on_b = gc_world_point(&w, turn, p.on_b);
             p.normal = gc_world_direction(&w, turn, p.normal);
         }
+        p.on_a = gc_add(p.on_a, gc_scale(p.normal, round_a));
+        p.on_b = gc_sub(p.on_b, gc_scale(p.normal, round_b));
         gc_store_vec(point_a_out, i, p.on_a);
         gc_store_vec(point_b_out, i, p.on_b);
         gc_store_vec(normal_out, i, p.normal);

@@ -16,20 +16,20 @@ GC_LARGE void gc_deep_leaf(const gc_clear *q, gc_deep_list *l, int a, int b)
     int a0 = q->t.topology[ma->face_start + a], a1 = q->t.topology[ma->face_start + a + 1], i, j;
     int b0 = q->t.topology[mb->face_start + b], b1 = q->t.topology[mb->face_start + b + 1];
     gc_deep o;
-    for (j = b0; j < b1; ++j) {
+    for (j = b0; j < b0 + gc_clear_vertices(mb, b1 - b0) && !gc_is_thin(ma); ++j) {
         int v = q->t.topology[mb->face_vertices + j];
         if (gc_clear_owns_vertex(q, mb, b, v) && gc_deep_vertex_face(q, 0, a, v, l->most, &o))
             gc_deep_add(q, l, GC_FV, a, v, &o);
     }
-    for (i = a0; i < a1; ++i) {
+    for (i = a0; i < a0 + gc_clear_vertices(ma, a1 - a0) && !gc_is_thin(mb); ++i) {
         int v = q->t.topology[ma->face_vertices + i];
         if (gc_clear_owns_vertex(q, ma, a, v) && gc_deep_vertex_face(q, 1, b, v, l->most, &o))
             gc_deep_add(q, l, GC_VF, v, b, &o);
     }
-    for (i = a0; i < a1; ++i) {
+    for (i = a0; i < a0 + gc_clear_sides(ma, a1 - a0); ++i) {
         int e = q->t.topology[ma->face_edges + i];
         if (!gc_clear_owns_edge(q, ma, a, e)) continue;
-        for (j = b0; j < b1; ++j) {
+        for (j = b0; j < b0 + gc_clear_sides(mb, b1 - b0); ++j) {
             int f = q->t.topology[mb->face_edges + j];
             if (gc_clear_owns_edge(q, mb, b, f) && gc_deep_edges(q, e, f, l->most, &o)) gc_deep_add(q, l, GC_EE, e, f, &o);
         }
@@ -112,6 +112,7 @@ GC_FN void gc_cut_face(
 {
     const gc_mesh *m = side ? &q->a.mesh : &q->b.mesh;
     int j = q->t.topology[m->face_start + g], end = q->t.topology[m->face_start + g + 1], enters = 0, at;
+    end = j + gc_clear_sides(m, end - j);
     for (; j < end; ++j) {
         int e = q->t.topology[m->face_edges + j];
         gc_real along;

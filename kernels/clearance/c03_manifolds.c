@@ -152,20 +152,21 @@ GC_FN void gc_told_mark(
     GC_GLOBAL const gc_real *normal,
     GC_GLOBAL int *region)
 {
-    gc_real touch = GC_PATCH_WITHIN * m->size, least = touch + touch;
+    gc_real touch = GC_PATCH_WITHIN * m->size, least = touch + touch, more = m->round_a + m->round_b;
     int meets;
     for (int k = begin; k < end; ++k) {
         int finite = distance[k] - distance[k] == GC_R(0.0);
-        int place = finite && (gc_told_kind(kind[k]) != GC_NO_PLACE || distance[k] < GC_R(0.0));
+        int place = finite && (gc_told_kind(kind[k]) != GC_NO_PLACE || distance[k] < GC_R(0.0))
+                    && gc_most(gc_load_vec(normal, k)) > GC_R(0.0);
         region[k] = place ? 0 : -2;
-        if (place) least = GC_MIN(least, distance[k]);
+        if (place) least = GC_MIN(least, distance[k] + more);
     }
     if (!(least <= touch)) return;
     meets = least < GC_R(0.0);
     for (int k = begin; k < end; ++k) {
-        if (region[k] < 0 || distance[k] < GC_R(0.0)) continue;
+        if (region[k] < 0 || distance[k] + more < GC_R(0.0)) continue;
         if (!gc_told_stands_out(m, gc_load_vec(normal, k), gc_told_kind(kind[k]), a[k], b[k])) region[k] = -1;
-        else if (distance[k] <= touch) meets = 1;
+        else if (distance[k] + more <= touch) meets = 1;
     }
     for (int k = begin; k < end; ++k)
         if (region[k] == -1) region[k] = meets ? -2 : 0;
@@ -199,6 +200,14 @@ GC_FN int gc_told_corners(gc_manifold *m, int kind, int a, int b, int (*seeds)[3
     return any;
 }
 
+/* a contact as a point of its own, moved onto the meshes, whose faces are cut */
+GC_FN void gc_told_add(gc_manifold *m, int kind, int a, int b, gc_real distance, gc_vec on_a, gc_vec on_b, gc_vec n)
+{
+    gc_manifold_add(
+        m, kind, a, b, distance + (m->round_a + m->round_b), gc_sub(on_a, gc_scale(n, m->round_a)),
+        gc_add(on_b, gc_scale(n, m->round_b)), n, 1);
+}
+
 GC_KERNEL void c03_manifolds(
     int n_pairs,
     int first, /* pair */
@@ -208,7 +217,8 @@ GC_KERNEL void c03_manifolds(
     GC_GLOBAL const gc_real *position_in, /* (n_bodies, 3) */
     GC_GLOBAL const gc_real *turn_in,     /* (n_bodies, 9) matrices that turn to the world */
     GC_GLOBAL const gc_real *radius_in,   /* of each mesh */
-    GC_GLOBAL const int *forms_in,        /* (n_meshes, GC_FLAT_STRIDE) */
+    GC_GLOBAL const gc_real *rounding_in,
+    GC_GLOBAL const int *forms_in, /* (n_meshes, GC_FLAT_STRIDE) */
     GC_GLOBAL const int *flat_in,
     GC_GLOBAL const gc_real *flat_reals_in,
     gc_real margin,
@@ -232,7 +242,9 @@ GC_KERNEL void c03_manifolds(
         m.shape_a = shape_in[m.body_a];
         m.shape_b = shape_in[m.body_b];
         m.size = GC_MAX(radius_in[m.shape_a], radius_in[m.shape_b]);
-        m.margin = margin;
+        m.round_a = rounding_in[m.shape_a];
+        m.round_b = rounding_in[m.shape_b];
+        m.margin = margin + (m.round_a + m.round_b);
         m.room = room;
         m.ints = point_out + GC_PATCH_POINT_STRIDE * ((gc_long)room * i);
         m.reals = place_out + GC_PATCH_PLACE_STRIDE * ((gc_long)room * i);
@@ -249,7 +261,7 @@ GC_KERNEL void c03_manifolds(
             gc_patch_axes(n, m.axes);
             m.view_a = gc_patch_view_of(&m.a, m.axes);
             m.view_b = gc_patch_view_of(&m.b, m.axes);
-            m.least = distance_in[leader] - GC_PATCH_TIE * m.size;
+            m.least = distance_in[leader] + (m.round_a + m.round_b) - GC_PATCH_TIE * m.size;
             for (int k = leader; k < end; ++k) {
                 if (region_out[k] != 0 || (k != leader && !(gc_dot(gc_load_vec(normal_in, k), n) >= GC_PATCH_ALIGNED)))
                     continue;
@@ -260,10 +272,10 @@ GC_KERNEL void c03_manifolds(
             }
             for (int k = end - 1; k >= leader; --k) { /* of several of the same features the first stays */
                 if (region_out[k] == 2)
-                    gc_manifold_add(
+                    gc_told_add(
                         &m, gc_told_kind(kind_in[k]), feature_a_in[k], feature_b_in[k], distance_in[k],
                         gc_sub(gc_load_vec(point_a_in, k), origin), gc_sub(gc_load_vec(point_b_in, k), origin),
-                        gc_load_vec(normal_in, k), 1);
+                        gc_load_vec(normal_in, k));
                 if (region_out[k] > 0) region_out[k] = -2;
             }
             if (m.n > m.room) {
@@ -282,8 +294,10 @@ GC_KERNEL void c03_write(
     int n_pairs,
     int first,
     GC_GLOBAL const int *pairs_in, /* as above */
+    GC_GLOBAL const int *shape_in,
     GC_GLOBAL const gc_real *position_in,
     GC_GLOBAL const gc_real *turn_in,
+    GC_GLOBAL const gc_real *rounding_in,
     int room,
     GC_GLOBAL const int *point_in, /* (n_pairs, room, GC_PATCH_POINT_STRIDE) */
     GC_GLOBAL const gc_real *place_in,
@@ -306,6 +320,7 @@ GC_KERNEL void c03_write(
     for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
         int pair = first + i, a = pairs_in[2 * pair], b = pairs_in[2 * pair + 1], to = point_start_in[i];
         gc_vec origin = gc_load_vec(position_in, a), offset = gc_sub(gc_load_vec(position_in, b), origin);
+        gc_real round_a = rounding_in[shape_in[a]], round_b = rounding_in[shape_in[b]];
         gc_patch_body turn_a, turn_b;
         for (int k = 0; k < 3; ++k) {
             turn_a.rows[k] = gc_load_vec(turn_in + 9 * (gc_long)a, k);
@@ -315,6 +330,9 @@ GC_KERNEL void c03_write(
             GC_GLOBAL const int *p = point_in + GC_PATCH_POINT_STRIDE * ((gc_long)room * i + k);
             GC_GLOBAL const gc_real *r = place_in + GC_PATCH_PLACE_STRIDE * ((gc_long)room * i + k);
             gc_vec on_a = gc_load_vec(r + GC_PATCH_PLACE_on_a, 0), on_b = gc_load_vec(r + GC_PATCH_PLACE_on_b, 0);
+            gc_vec n = gc_load_vec(r + GC_PATCH_PLACE_normal, 0);
+            on_a = gc_add(on_a, gc_scale(n, round_a));
+            on_b = gc_sub(on_b, gc_scale(n, round_b));
             pair_out[to] = pair;
             region_out[to] = region_start_in[i] + p[GC_PATCH_POINT_region];
             kind_out[to] = (gc_uchar)(p[GC_PATCH_POINT_kind] & 255);
@@ -322,10 +340,10 @@ GC_KERNEL void c03_write(
             feature_b_out[to] = p[GC_PATCH_POINT_b];
             key_out[2 * to] = p[GC_PATCH_POINT_low];
             key_out[2 * to + 1] = p[GC_PATCH_POINT_high];
-            distance_out[to] = r[GC_PATCH_PLACE_distance];
+            distance_out[to] = r[GC_PATCH_PLACE_distance] - (round_a + round_b);
             gc_store_vec(point_a_out, to, gc_add(on_a, origin));
             gc_store_vec(point_b_out, to, gc_add(on_b, origin));
-            gc_store_vec(normal_out, to, gc_load_vec(r + GC_PATCH_PLACE_normal, 0));
+            gc_store_vec(normal_out, to, n);
             gc_store_vec(local_a_out, to, gc_patch_local(&turn_a, on_a));
             gc_store_vec(local_b_out, to, gc_patch_local(&turn_b, gc_sub(on_b, offset)));
         }

@@ -30,9 +30,10 @@ typedef struct {
     gc_clear_side a, b;
     gc_real shrink, size, rough; /* rough: rounding of a distance */
     gc_real margin;              /* what a bound may be below the distance */
-    gc_real touch;               /* bodies as near as this meet */
-    gc_real enough;              /* of bodies as near as this nothing more is asked; below 0: of none */
-    int own;                     /* does each body move on its own? Else B on a screw */
+    gc_real touch;               /* features as near as this touch */
+    gc_real meets;  /* bodies as near as this meet: touch, and both rounding radii where a first time is looked for */
+    gc_real enough; /* of bodies as near as this nothing more is asked; below 0: of none */
+    int own;        /* does each body move on its own? Else B on a screw */
     gc_real spin, bend, third_a,
         third_b; /* length of omega; accelerations: of points at a distance of 1, how fast those of A, of B change */
     gc_real at;  /* time of */
@@ -120,15 +121,15 @@ GC_FN gc_vec gc_clear_vertex_b(const gc_clear *q, int v)
  * a bound that is not, by its rounding. */
 GC_FN gc_real gc_clear_limit(const gc_clear *q)
 {
-    gc_real touch = q->touch - GC_R(2.0) * q->rough;
-    if (q->found && q->best.distance <= q->touch) return touch;
-    return GC_MAX(q->best.distance - q->margin, touch);
+    gc_real meets = q->meets - GC_R(2.0) * q->rough;
+    if (q->found && q->best.distance <= q->meets) return meets;
+    return GC_MAX(q->best.distance - q->margin, meets);
 }
 
 /* Has all from s on nothing more to say, since they meet earlier, or are near enough? */
 GC_FN int gc_clear_behind(const gc_clear *q, gc_real s)
 {
-    return q->found && (q->best.distance <= q->enough || (q->best.distance <= q->touch && s >= q->best.s));
+    return q->found && (q->best.distance <= q->enough || (q->best.distance <= q->meets && s >= q->best.s));
 }
 
 GC_FN void gc_clear_stop(gc_clear *q, gc_real bound) { q->below = GC_MIN(bound, q->below); }
@@ -136,8 +137,8 @@ GC_FN void gc_clear_stop(gc_clear *q, gc_real bound) { q->below = GC_MIN(bound, 
 /* Features at this distance at the time. Of those that meet the first counts, of others the nearest. */
 GC_FN void gc_clear_take(gc_clear *q, gc_real distance, int kind, int a, int b)
 {
-    int meets = distance <= q->touch;
-    if (meets && q->found && q->best.distance <= q->touch ? q->at >= q->best.s : distance >= q->best.distance) return;
+    int meets = distance <= q->meets;
+    if (meets && q->found && q->best.distance <= q->meets ? q->at >= q->best.s : distance >= q->best.distance) return;
     q->best.s = q->at;
     q->best.distance = distance;
     q->best.kind = kind;
@@ -184,7 +185,7 @@ GC_FN void gc_clear_begin(gc_clear *q, gc_real tolerance, gc_real most, gc_real 
     q->size = k->size;
     q->rough = GC_OVERLAP_ROUNDING * (k->size + k->speed);
     q->margin = GC_MAX(tolerance * k->size, GC_CLEAR_MARGIN * q->rough);
-    q->touch = GC_MAX(GC_TOL_TOUCH * k->size, GC_CLEAR_MARGIN * q->rough);
+    q->touch = q->meets = GC_MAX(GC_TOL_TOUCH * k->size, GC_CLEAR_MARGIN * q->rough);
     q->own = 0;
     q->spin = k->theta;
     q->bend = k->theta * k->theta;
@@ -208,6 +209,10 @@ GC_FN void gc_clear_begin(gc_clear *q, gc_real tolerance, gc_real most, gc_real 
     q->below = GC_BVH_FAR;
     q->found = q->looks = 0;
 }
+
+/* Corners of a face that are vertices, and that are edges, to be looked at: of a point or a line each once. */
+GC_FN int gc_clear_vertices(const gc_mesh *m, int corners) { return gc_is_thin(m) ? m->nv : corners; }
+GC_FN int gc_clear_sides(const gc_mesh *m, int corners) { return gc_is_thin(m) ? 1 : corners; }
 
 GC_FN int gc_clear_face(const gc_clear *q, const gc_clear_side *s, int leaf)
 {

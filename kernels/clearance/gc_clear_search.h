@@ -74,18 +74,18 @@ GC_LARGE void gc_clear_leaf(gc_clear *q, int a, int b, gc_real first, gc_real la
     const gc_mesh *ma = &q->a.mesh, *mb = &q->b.mesh;
     int a0 = q->t.topology[ma->face_start + a], a1 = q->t.topology[ma->face_start + a + 1], i, j;
     int b0 = q->t.topology[mb->face_start + b], b1 = q->t.topology[mb->face_start + b + 1];
-    for (j = b0; j < b1; ++j) {
+    for (j = b0; j < b0 + gc_clear_vertices(mb, b1 - b0) && !gc_is_thin(ma); ++j) {
         int v = q->t.topology[mb->face_vertices + j];
         if (gc_clear_owns_vertex(q, mb, b, v)) gc_clear_follow(q, GC_FV, a, v, first, last);
     }
-    for (i = a0; i < a1; ++i) {
+    for (i = a0; i < a0 + gc_clear_vertices(ma, a1 - a0) && !gc_is_thin(mb); ++i) {
         int v = q->t.topology[ma->face_vertices + i];
         if (gc_clear_owns_vertex(q, ma, a, v)) gc_clear_follow(q, GC_VF, v, b, first, last);
     }
-    for (i = a0; i < a1; ++i) {
+    for (i = a0; i < a0 + gc_clear_sides(ma, a1 - a0); ++i) {
         int e = q->t.topology[ma->face_edges + i];
         if (!gc_clear_owns_edge(q, ma, a, e)) continue;
-        for (j = b0; j < b1; ++j) {
+        for (j = b0; j < b0 + gc_clear_sides(mb, b1 - b0); ++j) {
             int f = q->t.topology[mb->face_edges + j];
             if (gc_clear_owns_edge(q, mb, b, f)) gc_clear_follow(q, GC_EE, e, f, first, last);
         }

@@ -80,6 +80,7 @@ GC_LARGE void gc_deep_beside(const gc_clear *q, gc_deep_list *l, int kind, int f
         face = gc_clear_face(q, s, gc_node_place(node));
         j = q->t.topology[s->mesh.face_start + face];
         end = q->t.topology[s->mesh.face_start + face + 1];
+        end = j + (kind == GC_EE ? gc_clear_sides(&s->mesh, end - j) : gc_clear_vertices(&s->mesh, end - j));
         for (; j < end; ++j) {
             int to = q->t.topology[(kind == GC_EE ? s->mesh.face_edges : s->mesh.face_vertices) + j];
             if (kind == GC_EE) {
@@ -100,6 +101,11 @@ GC_LARGE void gc_deep_face(const gc_clear *q, gc_deep_list *l, int side, int fac
     if (side) one.n = gc_rotate(q->now.m, gc_scale(one.n, GC_R(-1.0)));
     one.cos = GC_R(1.0);
     one.sin = GC_R(0.0);
+    if (gc_is_thin(m)) { /* no face; an edge has normals all around */
+        one.cos = GC_R(0.0);
+        if (!side) gc_deep_beside(q, l, GC_EE, 0, &one);
+        return;
+    }
     if (gc_deep_bound(q, l, &one, GC_R(0.0), at) <= l->most) gc_deep_beside(q, l, side ? GC_VF : GC_FV, face, &one);
     for (; !side && j < end; ++j) {
         int e = q->t.topology[m->face_edges + j], first;

@@ -35,7 +35,7 @@ GC_LARGE int gc_deep_vertex_face(const gc_clear *q, int side, int f, int v, gc_r
         u = next;
     }
     u = side ? gc_rotate(q->now.m, n) : gc_rotate_back(q->now.m, n);
-    if (gc_vertex_properness(&q->t, &other->mesh, v, u) < -GC_TOL_INSIDE) return 0;
+    if (!gc_is_point(&other->mesh) && gc_vertex_properness(&q->t, &other->mesh, v, u) < -GC_TOL_INSIDE) return 0;
     x = gc_sub(x, gc_scale(n, height));
     o->depth = GC_MAX(-height, GC_R(0.0));
     o->at_a = o->at_b = o->limit = GC_R(0.0);
@@ -211,7 +211,7 @@ GC_LARGE void gc_whole_apart(const gc_clear *q, gc_deep *o)
     o->normal = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
     for (side = 0; side < 2; ++side) {
         const gc_mesh *m = side ? &q->b.mesh : &q->a.mesh;
-        for (f = 0; f < m->nf; ++f) {
+        for (f = 0; f < m->nf && !gc_is_thin(m); ++f) {
             gc_vec n = gc_normal(&q->t, m, f);
             int a = best[0], b = best[1];
             gc_real depth;

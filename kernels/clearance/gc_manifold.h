@@ -10,7 +10,7 @@ typedef struct {
     gc_patch_body a, b;
     gc_patch_view view_a, view_b;
     gc_vec axes[3];
-    gc_real size, least, margin;
+    gc_real size, round_a, round_b, least, margin; /* both limits of what is between the meshes */
     int body_a, body_b, shape_a, shape_b;
     GC_GLOBAL int *ints;      /* (room, GC_PATCH_POINT_STRIDE) */
     GC_GLOBAL gc_real *reals; /* (room, GC_PATCH_PLACE_STRIDE) */

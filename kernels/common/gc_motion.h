@@ -151,6 +151,10 @@ GC_FN gc_vec gc_vertex(const gc_tables *t, const gc_mesh *m, int v)
     return gc_make(p[0], p[1], p[2]);
 }
 
+/* Is a mesh one vertex, with an edge of no length; is it a vertex or an edge, with a face of no area that stands for it? */
+GC_FN int gc_is_point(const gc_mesh *m) { return m->nv == 1; }
+GC_FN int gc_is_thin(const gc_mesh *m) { return m->nv < 3; }
+
 GC_FN gc_vec gc_normal(const gc_tables *t, const gc_mesh *m, int f)
 {
     GC_GLOBAL const gc_real *p = t->planes + 4 * (m->face0 + f);

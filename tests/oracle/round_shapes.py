@@ -196,3 +196,63 @@ class Passing:
             in_ = self.gap(mid) <= 0
             low, high = np.where(in_, low, mid), np.where(in_, mid, high)
         return np.where(least <= 0, high, np.inf), least, g[:, 0]
+
+
+# ---- signed distances of cores at poses --------------------------------------------------------------------
+
+
+def axes_of(q):
+    """Those of a body, (n, 3, 3): a row each."""
+    return np.stack([turn(q, np.broadcast_to(e, (*q.shape[:-1], 3))) for e in np.eye(3)], axis=-2)
+
+
+def corners_of(half, p, q):
+    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
+    return p[:, None] + turn(q[:, None], signs[None] * half[:, None])
+
+
+def box_box(a, b, pa, qa, pb, qb):
+    """Of two boxes that are apart: of corners from boxes, and of edges from edges."""
+    ca, cb = corners_of(a.half, pa, qa), corners_of(b.half, pb, qb)
+    least = np.minimum(
+        point_box(turn(back(qb)[:, None], ca - pb[:, None]), b.half[:, None]).min(axis=1),
+        point_box(turn(back(qa)[:, None], cb - pa[:, None]), a.half[:, None]).min(axis=1),
+    )
+    ends = np.array([(i, i | k) for k in (1, 2, 4) for i in range(8) if not i & k])
+    ea, eb = ca[:, ends], cb[:, ends]
+    edges = segment_segment(*(ea[:, :, None, k] for k in (0, 1)), *(eb[:, None, :, k] for k in (0, 1)))
+    return np.minimum(least, edges.min(axis=(1, 2)))
+
+
+def depth(a, b, pa, qa, pb, qb):
+    """Of cores along all axes that may separate them: below 0 they are apart, else the least translation
+    that takes them apart, if one is a box."""
+    axes, sides = [], []
+    for shape, q in ((a, qa), (b, qb)):
+        own = axes_of(q)
+        sides.append(own if shape.kind == "box" else own[:, 2:] if shape.kind == "capsule" else own[:, :0])
+        if shape.kind == "box":
+            axes.append(own)
+    axes.append(np.cross(sides[0][:, :, None], sides[1][:, None]).reshape(len(pa), -1, 3))
+    n = np.concatenate(axes, axis=1)
+    long = np.linalg.norm(n, axis=-1)
+    n = n / np.where(long > 1e-9, long, 1.0)[..., None]
+    reach = np.zeros(long.shape)
+    for shape, q in ((a, qa), (b, qb)):
+        along = np.abs(np.einsum("nki,nji->nkj", n, axes_of(q)))
+        if shape.kind == "box":
+            reach += (along * shape.half[:, None]).sum(-1)
+        elif shape.kind == "capsule":
+            reach += along[..., 2] * shape.half[:, None]
+    over = reach - np.abs(np.einsum("nki,ni->nk", n, pb - pa))
+    return np.where(long > 1e-9, over, np.inf).min(axis=1)
+
+
+def signed(a, b, pa, qa, pb, qb):
+    """Signed distance of the cores, (n,)."""
+    boxes = a.kind == "box", b.kind == "box"
+    far = box_box(a, b, pa, qa, pb, qb) if all(boxes) else distance(a, b, pa, qa, pb, qb)
+    if not any(boxes):
+        return far
+    deep = depth(a, b, pa, qa, pb, qb)
+    return np.where(deep > 0, -deep, np.maximum(far, 0.0))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gpu_collide._calls import renamed
+from gpu_collide._options import Options
 from gpu_collide.backends import sources
 from gpu_collide.queries.obstacles import Obstacles
-from gpu_collide.queries.pluecker.initial_overlap import overlaps
+from gpu_collide.queries.pluecker.initial_overlap import NEAREST, overlaps
 from gpu_collide.queries.pluecker.movers import (
     MOST,
     OLD,
@@ -113,13 +114,22 @@ def contacts(
     >>> [gc.pluecker.Touch(kind).name for kind in found.kind], found.distance.round(6)
     (['VF', 'FV', 'EE', 'EE'], array([0.001, 0.001, 0.001, 0.001]))
     """
-    with Obstacles(obstacles, movers_on, precision, backend, max_bytes, still=True) as among:
+    with Obstacles(obstacles, movers_on, precision, backend, max_bytes, still=True, rounded=True) as among:
         bodies, rules, engine = among.bodies, among.rules, among.engine
-        rows = check_movers(movers, exclude_body, world, pairs, bodies, rules)
+        rows = check_movers(movers, exclude_body, world, pairs, bodies, rules, rounded=True)
+        Options(precision="double" if engine.precision == "reference" else engine.precision).check_meshes(
+            (*bodies.meshes, *(rows.meshes or ()))
+        )
         near = per_mover(distance, "distance", rows, rows.count, None)
         if (near < 0.0).any():
             row = int(np.flatnonzero(near < 0.0)[0])
             raise ValueError(f"distance: expected lengths from 0 up, got {near[row]} in row {row}")
+        rounding = Rounding.of(rows, bodies)
+        if expel is not None and rounding.most.any():
+            raise ValueError(
+                "expel: expected None with meshes that have a rounding radius, got "
+                f"{type(expel).__name__}; leave it out"
+            )
         finite = np.isfinite(near)
         most = MOST["mixed" if engine.precision == "reference" else engine.precision]
         rows = replace(rows, moves=rows.moves & finite & (near <= most))
@@ -129,10 +139,10 @@ def contacts(
         rows = check_expel(expel, rows, (place, place), False, bodies, engine.precision)
         near = np.where(rows.moves, near, 0.0)
         deep = touch_depth(rows, bodies, engine.precision)
-        found = engine.contacts(made, rows, np.column_stack((near, np.full(len(near), deep))))
+        found = engine.contacts(made, rows, np.column_stack((near + rounding.most, np.full(len(near), deep))))
         info = engine.about()
         found, inside = _told(
-            found, rows, bodies, (near, expel is not None), engine.precision, info, max_bytes
+            found, rows, bodies, (near, expel is not None, rounding), engine.precision, info, max_bytes
         )
     counts = np.bincount(found["mover"], minlength=len(near))
     status = np.where(counts > 0, Status.HIT, np.where(rows.moves, Status.MISS, Status.UNRESOLVED)).astype(
@@ -154,15 +164,16 @@ def _told(
     found: dict[str, Any],
     rows: Movers,
     bodies: Bodies,
-    asked: tuple[Array, bool],
+    asked: tuple[Array, bool, Rounding],
     precision: str,
     info: dict[str, Any],
     max_bytes: int | None,
 ) -> tuple[dict[str, Any], Array]:
     """Of what an engine found the places that are told, once each, with the bodies that movers overlap; and
-    which movers are inside something. `asked`: the distances, and whether the zones were given: then all that
-    is in one is told."""
-    near, zones = asked
+    which movers are inside something. `asked`: the distances, whether the zones were given (then all that is
+    in one is told), and the rounding radii. Places are those of the meshes until these are looked at."""
+    near, zones, rounding = asked
+    told_to, near = near, near + rounding.most
     c = sources.constants("mixed" if precision == "reference" else precision)
     stands = float(c["GC_ZONE_STANDS"]) * rows.zone
     # four times what counts beside a border, which a corner may be beside several of
@@ -189,9 +200,15 @@ def _told(
     deeper = places["distance"] < -stands[places["mover"]]
     inside = np.zeros(len(near), bool)
     inside[places["mover"][deeper]] = True
+    places["surface"] = np.zeros(len(places["mover"]), bool)  # are rounding radii in it already?
     if len(mover):
         more = overlaps(rows, mover, body, bodies, info, max_bytes)
+        bare = rounding.bare(rows, bodies, mover, body, places)
+        if bare.any():
+            lone = overlaps(rows, mover[bare], body[bare], bodies, info, max_bytes, NEAREST)
+            more = {name: np.concatenate([column, lone[name]]) for name, column in more.items()}
         inside[more["mover"]] = True
+        more["surface"] = np.ones(len(more["mover"]), bool)
         both = {name: np.concatenate([places[name], more[name]]) for name in places}
         # a depth within what counts as touch is among the places already
         keys = np.stack([both[name] for name in ("mover", "kind", "body", "feature_a", "feature_b")], axis=1)
@@ -202,4 +219,56 @@ def _told(
     if not zones:  # a face beside the vertex that touches it is no stop
         drop = beside(places, stands[places["mover"]], rows, bodies)
         places = {name: column[~drop] for name, column in places.items()}
+    if rounding.most.any():
+        places = rounding.surfaces(places)
+        of, distance = places["mover"], places["distance"]
+        inside[of[distance < -stands[of]]] = True
+        kept = distance <= (told_to + stands)[of]
+        places = {name: column[kept] for name, column in places.items()}
+    del places["surface"]
     return places, inside
+
+
+class Rounding(NamedTuple):
+    """Rounding radii.
+
+    Attributes
+    ----------
+    mover : (k,) float64
+        Of each mover.
+    body : (n,) float64
+        Of each obstacle.
+    most : (k,) float64
+        That of a mover with the largest that it may meet.
+    """
+
+    mover: Array
+    body: Array
+    most: Array
+
+    @classmethod
+    def of(cls, rows: Movers, bodies: Bodies) -> Rounding:
+        """Those of movers and obstacles."""
+        meshes = np.array([mesh.rounding for mesh in rows.meshes or ()] or [0.0])
+        body = np.array([mesh.rounding for mesh in bodies.meshes])[bodies.shape]
+        mover = meshes[rows.shape]
+        most = np.where(rows.body >= 0, body[rows.body], body.max(initial=0.0)) if len(body) else 0.0
+        return cls(mover, body, mover + most)
+
+    def bare(
+        self, rows: Movers, bodies: Bodies, mover: Array, body: Array, places: dict[str, Array]
+    ) -> Array:
+        """Which movers and obstacles are points or lines without a place: if they touch, they have none."""
+        thin = np.array([mesh.thin for mesh in rows.meshes or ()] or [False])[rows.shape[mover]]
+        thin &= np.array([mesh.thin for mesh in bodies.meshes])[bodies.shape[body]]
+        keys, there = (of.astype(np.int64) * len(bodies) + at for of, at in
+                       ((mover, body), (places["mover"], places["body"])))  # fmt: skip
+        return thin & ~np.isin(keys, there)
+
+    def surfaces(self, places: dict[str, Array]) -> dict[str, Array]:
+        """Places on the surfaces of rounded bodies, of those on their meshes."""
+        mover, body = self.mover[places["mover"]], self.body[places["body"]]
+        mover, body = (np.where(places["surface"], 0.0, radius) for radius in (mover, body))
+        on_mover = np.isin(places["kind"], (Touch.VF, Touch.VE, Touch.VV))
+        moved = np.where(on_mover, -mover, body)[:, None] * places["normal"]
+        return places | {"point": places["point"] + moved, "distance": places["distance"] - (mover + body)}

@@ -25,13 +25,15 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.movers import Movers
     from gpu_collide.bodies.rules import Rules
 
-__all__ = ["TOUCH_OF_KIND", "overlaps", "start_inside"]
+__all__ = ["NEAREST", "TOUCH_OF_KIND", "overlaps", "start_inside"]
 
 #: A point is looked at as a solid of this share of the greatest coordinate of a mesh.
 SPECK = 2e-8
 WORLD, MOVERS = 1, 2
 #: Each region of the pairs that overlap, and nothing of others.
 DEPTHS = Asked(tolerance=1e-9, max_distance=-1.0, at=np.zeros(1), regions=True)
+#: The nearest place of each pair.
+NEAREST = Asked(tolerance=1e-9, max_distance=np.inf, at=np.zeros(1))
 #: What the features of a pair, the obstacle's first, are to a mover.
 TOUCH_OF_KIND = {
     Kind.FV: Touch.VF, Kind.VF: Touch.FV, Kind.EE: Touch.EE, Kind.EV: Touch.VE, Kind.VE: Touch.EV,
@@ -67,19 +69,25 @@ def start_inside(
 
 
 def overlaps(
-    rows: Movers, mover: Array, body: Array, bodies: Bodies, info: dict[str, Any], max_bytes: int | None
+    rows: Movers,
+    mover: Array,
+    body: Array,
+    bodies: Bodies,
+    info: dict[str, Any],
+    max_bytes: int | None,
+    asked: Asked = DEPTHS,
 ) -> dict[str, Array]:
     """Regions in which some rows of movers overlap the body that stands beside each, as columns of
     `TouchPoints`. Where no features tell the depth, or there is none, it is a row of the kind OVERLAP."""
     both, pairs, options = _paired(rows, mover, body, bodies, info, max_bytes)
     checked = Options.checked(**options)
     engine = engine_on(get_backend(checked.backend, checked.precision, PROGRAMS), checked)
-    deep, _ = engine.clearance(both, pairs, DEPTHS)
+    deep, _ = engine.clearance(both, pairs, asked)
     into = deep["status"] == Status.INITIAL_OVERLAP
     deep = {name: column[into] for name, column in deep.items()}
     row, told = deep["pair"], deep["distance"] < 0.0
     kind, number, normal = np.where(told, deep["kind"], Kind.NONE), deep["feature_b"], deep["normal"]
-    point = np.where((kind == Kind.FV)[:, None], deep["point_b"], deep["point_a"])
+    point = np.where(np.isin(kind, (Kind.FV, Kind.EV, Kind.VV))[:, None], deep["point_b"], deep["point_a"])
     distance = np.where(told, deep["distance"], 0.0)
     if rows.meshes is None:  # the place of a speck is that of its point
         kind = np.where(kind == Kind.FV, kind, Kind.NONE)

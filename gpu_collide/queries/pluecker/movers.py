@@ -37,11 +37,18 @@ MOVING = 1e-8
 
 
 def check_movers(
-    movers: Any, exclude_body: Any, world: Any, pairs: Any, bodies: Bodies, rules: Rules
+    movers: Any,
+    exclude_body: Any,
+    world: Any,
+    pairs: Any,
+    bodies: Bodies,
+    rules: Rules,
+    rounded: bool = False,
 ) -> Movers:
     """`Movers` of the caller's arguments, with a row for each of them, or for each of `pairs`."""
     if isinstance(movers, Bodies):
-        refuse_rounded(movers.meshes, "movers", "a query of movers")
+        if not rounded:
+            refuse_rounded(movers.meshes, "movers", "a query of movers")
         poses = movers.start
         n, meshes, shape = len(movers), movers.meshes, movers.shape
         position = np.where(poses.valid[:, None], poses.position, 0.0)

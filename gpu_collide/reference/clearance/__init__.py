@@ -49,7 +49,8 @@ def clearance_reference(bodies, pairs, asked, motion, progress=None):
             else:
                 side_a = s02_facing.side_of(pair[0], tables[bodies.shape[a]], "a")
                 side_b = s02_facing.side_of(pair[0], tables[bodies.shape[b]], "b")
-                told = _rows(pair[0], pair[1], side_a, side_b, asked._replace(max_distance=far), moment)
+                asked = asked._replace(max_distance=far)
+                told = _rows(*pair, side_a, side_b, asked, moment, (mesh_a.rounding, mesh_b.rounding))
             rows += [{"pair": number, **row} for row in told]
         if progress is not None:
             progress((number + 1) * len(moments), n)
@@ -61,47 +62,52 @@ def clearance_reference(bodies, pairs, asked, motion, progress=None):
     return found
 
 
-def _rows(motion, world, a, b, asked, moment):
+def _rows(motion, world, a, b, asked, moment, rounding):
     """Fields of the rows of a pair: the least over the step, or at a moment, perhaps for each region."""
     start = -0.5 if moment is None else moment - 0.5
     if s09_overlap.overlap_at(motion, a, b, start):
-        told = {"status": Status.INITIAL_OVERLAP, "time": start + 0.5, "distance": 0.0}
+        far = 0.0 if moment is None else 0.0 - sum(rounding)
+        told = {"status": Status.INITIAL_OVERLAP, "time": start + 0.5, "distance": far, "lower_bound": far}
         deep = [] if moment is None else c02_depth.depths_at(motion, a, b, start)
         if deep and not asked.regions:
             deep = [c02_depth.deepest(deep, motion.size)]
-        return [told | _depth(motion, world, place, moment) for place in deep] or [told]
-    return [_row(motion, world, a, b, asked, moment)]
+        return [told | _depth(motion, world, place, moment, rounding) for place in deep] or [told]
+    return [_row(motion, world, a, b, asked, moment, rounding)]
 
 
-def _row(motion, world, a, b, asked, moment):
-    """Fields of the row of a pair that does not overlap."""
+def _row(motion, world, a, b, asked, moment, rounding):
+    """Fields of the row of a pair whose meshes do not overlap."""
     if asked.max_distance < 0.0:
         return {"status": Status.MISS}
-    near = c01_clearance.nearest(motion, a, b, asked.tolerance, asked.max_distance, moment)
-    if near.status == Status.HIT and moment is not None and c02_depth.are_convex(a, b):
-        (place,) = c02_depth.depths_at(motion, a, b, moment - 0.5)
-        if place.depth > 0.0 or near.place is None:
-            return {"status": Status.HIT, "time": moment, **_depth(motion, world, place, moment)}
+    near = c01_clearance.nearest(motion, a, b, asked.tolerance, asked.max_distance, moment, sum(rounding))
+    touch = near.distance + sum(rounding) <= c01_clearance.TOUCH * motion.size
+    if moment is not None and touch and c02_depth.are_convex(a, b):
+        for place in c02_depth.depths_at(motion, a, b, moment - 0.5):
+            if place.depth > 0.0 or near.place is None or sum(rounding) > 0.0:
+                fields = _depth(motion, world, place, moment, rounding)
+                return {"status": near.status, "time": moment, **fields}
     told = {"lower_bound": near.bound, "status": near.status}
     if near.place is None:
         return told if np.isinf(near.distance) else {**told, "time": near.s + 0.5, "distance": near.distance}
     t = np.array(near.s + 0.5 if moment is None else moment)
-    return {**told, "time": t, "distance": near.distance, **_placed(motion, world, near.place, t)}
+    return {**told, "time": t, "distance": near.distance, **_placed(motion, world, near.place, t, rounding)}
 
 
-def _depth(motion, world, place, moment):
+def _depth(motion, world, place, moment, rounding):
     """Fields of a region."""
-    told = {"distance": 0.0 - place.depth, "lower_bound": 0.0 - place.depth}
-    return told | _placed(motion, world, place, np.array(moment))
+    far = 0.0 - (place.depth + sum(rounding))
+    told = {"distance": far, "lower_bound": far}
+    return told | _placed(motion, world, place, np.array(moment), rounding)
 
 
-def _placed(motion, world, place, t):
-    """Features, points and normal of a row."""
+def _placed(motion, world, place, t, rounding):
+    """Features, points on the surfaces and normal of a row."""
+    normal = world.world_direction_of_a(motion.direction_to_a(place.normal), t)
     return {
         "kind": place.kind,
         "feature_a": place.feature_a,
         "feature_b": place.feature_b,
-        "point_a": world.world_of_a(motion.to_a(place.on_a), t),
-        "point_b": world.world_of_a(motion.to_a(place.on_b), t),
-        "normal": world.world_direction_of_a(motion.direction_to_a(place.normal), t),
+        "point_a": world.world_of_a(motion.to_a(place.on_a), t) + rounding[0] * normal,
+        "point_b": world.world_of_a(motion.to_a(place.on_b), t) - rounding[1] * normal,
+        "normal": normal,
     }

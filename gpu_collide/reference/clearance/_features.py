@@ -36,7 +36,7 @@ def unit(x, fallback):
 def on_segment(x, p, d):
     """Nearest points to x (k, 3) on the segments from p, d long: the points, and 0 within, 1, 2 at an end."""
     square = dot(d, d)
-    t = dot(x - p, d) / square
+    t = dot(x - p, d) / np.where(square > 0, square, 1.0)
     at = np.where(t <= 0, 1, np.where(t >= 1, 2, 0))
     return p + np.clip(t, 0.0, 1.0)[..., None] * d, at
 
@@ -102,7 +102,8 @@ def edge_edge(p, d, r, e):
 
 def _without(n, e, rows):
     """Directions n, in some rows without what is along e."""
-    off = n - (dot(n, e) / dot(e, e))[:, None] * e
+    square = dot(e, e)
+    off = n - (dot(n, e) / np.where(square > 0, square, 1.0))[:, None] * e
     return np.where(rows[:, None], unit(off, n), n)
 
 

@@ -196,7 +196,7 @@ def corners_of(
     pair: Array,
     normal: Array,
     least: Array,
-    margin: float,
+    most: Array,
 ) -> tuple[Corners, Array]:
     """Corners of the patches of contacts.
 
@@ -212,7 +212,7 @@ def corners_of(
         Pair of each region, row of `frames`, and the normal along which it is seen.
     least : (k,) float64 ndarray
         What is nearer along the normal is seen through a body, and left out.
-    margin : float
+    most : (k,) float64 ndarray
         As is what is farther apart.
 
     Returns
@@ -245,7 +245,7 @@ def corners_of(
         grown[side] = member
         of_item = np.concatenate([of_item[one][owner], of_item[~one]])
         items = np.concatenate([grown, items[:, ~one]], axis=1)
-    found, item = _cut_all(t, frames, items, pair, normal, (least, margin))
+    found, item = _cut_all(t, frames, items, pair, normal, (least, most))
     with_corners = np.zeros(seed.shape[1], bool)
     with_corners[of_item[item]] = True
     told = np.zeros(len(kind), bool)
@@ -282,7 +282,7 @@ def _across(
 
 
 def _cut_all(
-    t: _Tables, frames: Frames, items: Array, pair: Array, normal: Array, limits: tuple[Array, float]
+    t: _Tables, frames: Frames, items: Array, pair: Array, normal: Array, limits: tuple[Array, Array]
 ) -> tuple[Corners, Array]:
     """Corners that loops of A and of B have in common, and which item each is of. Loops of about as many
     corners are cut together, so that few rows are filled up."""
@@ -330,7 +330,7 @@ def _seen(t: _Tables, loop: Array, turn: Array, offset: Array, axes: Array) -> _
 
 
 def _cut(
-    t: _Tables, frames: Frames, items: Array, pair: Array, normal: Array, limits: tuple[Array, float]
+    t: _Tables, frames: Frames, items: Array, pair: Array, normal: Array, limits: tuple[Array, Array]
 ) -> tuple[Corners, Array]:
     region = items[0]
     of = pair[region]
@@ -353,7 +353,7 @@ def _cut(
         np.concatenate(x) for x in zip(*found, strict=True)
     )
     gap = high_b - high_a
-    near = (gap >= limits[0][region[item]]) & (gap <= limits[1])
+    near = (gap >= limits[0][region[item]]) & (gap <= limits[1][region[item]])
     item, kind, place, high_a, high_b = (x[near] for x in (item, kind, place, high_a, high_b))
     points = [
         np.einsum("nij,ni->nj", axes[item], np.column_stack([place, high])) for high in (high_a, high_b)

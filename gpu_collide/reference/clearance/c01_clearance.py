@@ -73,18 +73,21 @@ class Body(NamedTuple):
 
 
 def body_of(side):
-    """`Body` of a `Side`: faces as fans of triangles, with corners in the planes of their faces."""
+    """`Body` of a `Side`: faces as fans of triangles, with corners in the planes of their faces. A point or a
+    line has none."""
     t = side.tables
     triangles, face, sides = [], [], []
-    for f, loop in enumerate(t.loops):
+    thin = len(side.points) < 3
+    for f, loop in enumerate([] if thin else t.loops):
         loop, edges = loop[loop >= 0], t.loop_edges[f]
         last = len(loop) - 1
         for k in range(1, last):
             triangles.append((loop[0], loop[k], loop[k + 1]))
             face.append(f)
             sides.append((edges[0] if k == 1 else -1, edges[k], edges[last] if k + 1 == last else -1))
-    corners = np.array(triangles)
-    return Body(side.points, t.edges, corners, np.array(face), np.array(sides), np.unique(corners), side)
+    corners = np.array(triangles, int).reshape(-1, 3)
+    used = np.arange(len(side.points)) if thin else np.unique(corners)
+    return Body(side.points, t.edges, corners, np.array(face), np.array(sides), used, side)
 
 
 class Pair:
@@ -217,20 +220,20 @@ def _pairs(kind, a, b):
 class Search:
     """The least distance found so far, and what it takes to be told."""
 
-    def __init__(self, motion, a, b, tolerance, max_distance):
+    def __init__(self, motion, a, b, tolerance, max_distance, rounding):
         self.pair = Pair(motion, a, b)
         self.rough = ROUNDING * motion.unit
         self.margin = max(tolerance * motion.size, FINEST * self.rough)
-        self.touch = max(TOUCH * motion.size, FINEST * self.rough)
-        self.best, self.s, self.below = max_distance, 0.0, np.inf
+        self.touch = self.near = max(TOUCH * motion.size, FINEST * self.rough)
+        self.best, self.s, self.below = max_distance + rounding, 0.0, np.inf
         self.row: Any = None
 
     @property
     def meets(self):
-        return self.row is not None and self.best <= self.touch
+        return self.row is not None and self.best <= self.near
 
     def limit(self):
-        return self.touch if self.meets else max(self.best - self.margin, self.touch)
+        return self.near if self.meets else max(self.best - self.margin, self.near)
 
     def round(self, features, s, h):
         """Look at features (k, 3) at the times s (k,), within h; returns which are to be looked at
@@ -250,7 +253,7 @@ class Search:
 
     def take(self, distance, features, s):
         """The nearest; of those that meet the first."""
-        meets = distance <= self.touch
+        meets = distance <= self.near
         k = int(np.where(meets, s, np.inf).argmin() if meets.any() else distance.argmin())
         better = s[k] < self.s if self.meets else distance[k] < self.best
         if better and (meets[k] or not self.meets):
@@ -289,26 +292,38 @@ class Search:
             low, high = (low, s[1]) if near.distance[0] <= near.distance[1] else (s[0], high)
 
 
-def nearest(motion, a, b, tolerance, max_distance, moment=None):
-    """`Nearest` of two `Side` over the step, or at a moment from 0 to 1."""
-    search = Search(motion, a, b, tolerance, max_distance)
+def nearest(motion, a, b, tolerance, max_distance, moment=None, rounding=0.0):
+    """`Nearest` of two `Side` over the step, or at a moment from 0 to 1; of bodies that have rounding radii,
+    `rounding` in all: what their meshes have, less these. At a moment it may be below 0."""
+    search = Search(motion, a, b, tolerance, max_distance, rounding)
     start = -0.5 if moment is None else moment - 0.5
     if search.pair.crossing(start):
-        return Nearest(0.0, 0.0, start, None, Status.HIT)
+        deep = 0.0 if moment is None else 0.0 - rounding
+        status = Status.INITIAL_OVERLAP if rounding > search.touch else Status.HIT
+        return Nearest(deep, deep, start, None, status)
     search.at(start)
-    if moment is None and not search.meets:
-        search.at(0.5)
-        search.step()
+    overlap = search.row is not None and search.best < rounding - search.touch
+    if moment is None and overlap:
+        return Nearest(0.0, 0.0, start, None, Status.INITIAL_OVERLAP)
+    if moment is None:
+        search.near = rounding + search.touch
+        if not search.meets:
+            search.at(0.5)
+            search.step()
         if search.row is not None and not search.meets:
             search.refine()
-    if search.meets:
-        return Nearest(0.0, 0.0, search.s, _place(search), Status.HIT)
-    bound = max(min(search.below, search.best), 0.0)
-    short = bound < search.best - search.margin - 2.0 * search.rough
+    far = search.best - rounding
+    bound = max(min(search.below, search.best), 0.0) - rounding
+    bound = bound if moment is not None else max(bound, 0.0)
+    if search.row is not None and search.best <= rounding + search.touch:
+        status = Status.INITIAL_OVERLAP if overlap else Status.HIT
+        far = 0.0 if moment is None else min(far, 0.0)
+        return Nearest(far, min(bound, far), search.s, _place(search), status)
+    short = bound < far - search.margin - 2.0 * search.rough
     status = Status.UNRESOLVED if short else Status.MISS
     if search.row is None:
-        return Nearest(np.inf, search.below, np.inf, None, status)
-    return Nearest(search.best, bound, search.s, _place(search), status)
+        return Nearest(np.inf, search.below - rounding, np.inf, None, status)
+    return Nearest(far, bound, search.s, _place(search), status)
 
 
 def _place(search):
@@ -326,7 +341,7 @@ def _place(search):
             features[k], corners[k] = _of_triangle(body, features[k], at)
     kind = Kind[f"{'_VEF'[corners[0]]}{'_VEF'[corners[1]]}"]
     normal = near.normal[0]
-    if search.meets:
+    if near.distance[0] <= search.touch:
         normal = _surface_normal(pair, kind, features, corners, search.s, normal)
     return Place(kind, features[0], features[1], near.first[0], near.second[0], normal)
 

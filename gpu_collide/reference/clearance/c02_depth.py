@@ -68,7 +68,8 @@ class Posed(NamedTuple):
 def depths_at(motion, a, b, s):
     """The regions (`Deep`) of two sides that overlap at s in [-1/2, 1/2], the deepest first; none: not both
     are closed."""
-    if not (is_solid(a.tables) and is_solid(b.tables)):
+    thin = [len(side.points) < 3 for side in (a, b)]
+    if all(thin) or not all(is_solid(side.tables) or line for side, line in zip((a, b), thin, strict=True)):
         return []
     size, rough = motion.size, ROUNDING * (motion.size + motion.speed)
     one = Posed(a, a.points, a.normals)
@@ -105,7 +106,7 @@ def is_convex(tables):
 
 def are_convex(a, b):
     """Are two sides both convex bodies?"""
-    return all(is_solid(side.tables) and is_convex(side.tables) for side in (a, b))
+    return all(len(side.points) < 3 or (is_solid(side.tables) and is_convex(side.tables)) for side in (a, b))
 
 
 def least(pairs, size):
@@ -131,7 +132,7 @@ def overlapping_pairs(motion, a, b, s, size, touch):
 def _behind(motion, faces, vertices, s, size, touch, kind):
     t = faces.side.tables
     found = []
-    for f in range(len(t.loops)):
+    for f in range(len(t.loops) if len(faces.points) > 2 else 0):
         n, loop = faces.normals[f], t.loops[f][t.loops[f] >= 0]
         corners = faces.points[loop]
         height = (vertices.points - corners[0]) @ n
@@ -143,7 +144,8 @@ def _behind(motion, faces, vertices, s, size, touch, kind):
         for v in np.flatnonzero(behind & (vertices.side.tables.vertex_edges >= 0).any(axis=1)):
             own = faces.side.normals[f][None]
             if (
-                vertex_properness(motion, faces.side, vertices.side, np.array([v]), own, np.array([s]))[0]
+                len(vertices.points) > 1
+                and vertex_properness(motion, faces.side, vertices.side, np.array([v]), own, np.array([s]))[0]
                 < -INSIDE
             ):
                 continue
@@ -158,6 +160,8 @@ def _behind(motion, faces, vertices, s, size, touch, kind):
 def _passing(a, b, size, touch):
     ta, tb = a.side.tables, b.side.tables
     i, j = np.nonzero(~ta.edge_reflex[:, None] & ~tb.edge_reflex[None])
+    if min(len(a.points), len(b.points)) == 1:
+        return []  # a point has no edge
     p, r = a.points[ta.edges[i, 0]], b.points[tb.edges[j, 0]]
     d, e = a.points[ta.edges[i, 1]] - p, b.points[tb.edges[j, 1]] - r
     long_d, long_e = np.linalg.norm(d, axis=1), np.linalg.norm(e, axis=1)
@@ -366,7 +370,7 @@ def whole(a, b):
     the points are their outermost vertices, which the normal need not join."""
     best = None
     for body, sign in ((a, 1.0), (b, -1.0)):
-        for normal in body.normals:
+        for normal in body.normals if len(body.points) > 2 else ():
             n = sign * normal
             of_a, of_b = a.points @ n, b.points @ n
             i, j = int(of_a.argmax()), int(of_b.argmin())

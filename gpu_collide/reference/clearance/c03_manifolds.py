@@ -32,7 +32,10 @@ def manifolds_reference(contacts: Any, bodies: Bodies, max_points: int) -> dict[
     """Columns of `Manifolds` beside its pairs, of contacts at a pose, a `Clearance`, of bodies that are there
     at its time of the step. Keys of several points may be the same."""
     frames = Frames.of(bodies, contacts.info["at"], contacts.pairs)
+    rounding = np.array([mesh.rounding for mesh in bodies.meshes])
+    rounding = np.column_stack([rounding[frames.mesh_a], rounding[frames.mesh_b]])
     rows = _told(contacts, frames)
+    _move(rows, rows["normal"], -rounding[rows["pair"]])  # onto the meshes, whose faces are cut
     radius = np.array([mesh.radius for mesh in bodies.meshes])
     size = np.maximum(radius[frames.mesh_a], radius[frames.mesh_b])
     rows = _without_ghosts(bodies, frames, rows, size)
@@ -44,7 +47,7 @@ def manifolds_reference(contacts: Any, bodies: Bodies, max_points: int) -> dict[
     has = np.flatnonzero(rows["kind"] >= 0)
     corners, covered = corners_of(
         bodies, frames, {name: values[has] for name, values in rows.items()}, region[has], pair[first],
-        normal[first], least, contacts.info["margin"],
+        normal[first], least, contacts.info["margin"] + rounding[pair[first]].sum(axis=1),
     )  # fmt: skip
     alone = np.ones(len(pair), bool)
     alone[has[covered]] = False
@@ -60,6 +63,7 @@ def manifolds_reference(contacts: Any, bodies: Bodies, max_points: int) -> dict[
     points, key, of = {name: values[order] for name, values in points.items()}, key[order], of[order]
     kept = _chosen(points, normal[first], size[of], max_points)
     points, key, of = {name: values[kept] for name, values in points.items()}, key[kept], of[kept]
+    _move(points, points["normal"], rounding[of])
     local = {}
     for name, turn, offset in (
         ("a", frames.rotation_a, np.zeros_like(frames.offset)), ("b", frames.rotation_b, frames.offset)
@@ -71,13 +75,21 @@ def manifolds_reference(contacts: Any, bodies: Bodies, max_points: int) -> dict[
 
 def _told(contacts: Any, frames: Frames) -> dict[str, Array]:
     """The contacts that tell a place, by pair and the nearest first, relative to A."""
-    some = np.flatnonzero(np.isfinite(contacts.distance) & ((contacts.kind >= 0) | (contacts.distance < 0)))
+    told = (contacts.kind >= 0) | (contacts.distance < 0)
+    some = np.flatnonzero(np.isfinite(contacts.distance) & told & contacts.normal.any(axis=1))
     some = some[np.lexsort([some, contacts.distance[some], contacts.pair[some]])]
     names = ("pair", "kind", "feature_a", "feature_b", "distance", "point_a", "point_b", "normal")
     rows = {name: np.asarray(getattr(contacts, name))[some] for name in names}
     for name in ("point_a", "point_b"):
         rows[name] = rows[name] - frames.origin[rows["pair"]]
     return rows
+
+
+def _move(points: dict[str, Array], normal: Array, by: Array) -> None:
+    """Moves the points of A by lengths along the normal and those of B against it, (n, 2)."""
+    points["distance"] = points["distance"] - by.sum(axis=1)
+    points["point_a"] = points["point_a"] + by[:, :1] * normal
+    points["point_b"] = points["point_b"] - by[:, 1:] * normal
 
 
 def _without_ghosts(

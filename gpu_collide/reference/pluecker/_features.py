@@ -76,11 +76,13 @@ class _Numbers(NamedTuple):
 
 def features_of(mesh, position, quat):
     """`Features` of a mesh at a pose; of a point, if `mesh` is None."""
+    none = np.zeros(0, int), np.zeros((0, 2, 3)), np.zeros((0, 3))
     if mesh is None:
-        none = np.zeros(0, int), np.zeros((0, 2, 3)), np.zeros((0, 3))
         return Features(np.zeros(1, int), position[None], {}, {}, False, none, np.zeros((1, 0, 3)))
     numbers = kept_with(mesh, "features of the reference", lambda: _numbers_of(mesh))
     places = rotate(quat, mesh.vertices) + position
+    if mesh.n_vertices == 1:
+        return Features(np.zeros(1, int), places, {}, {}, mesh.two_sided, none, np.zeros((1, 0, 3)))
     planes = rotate(quat, mesh.face_planes[:, :3])
     edges: dict = {}
     polygons: dict = {}
@@ -92,11 +94,11 @@ def features_of(mesh, position, quat):
             ends = np.where(back[:, None], ends[:, ::-1], ends)
             normals = np.where(back[:, None, None], -normals, normals)
         edges[count] = which, places[ends], normals
-    for n, (which, corners, beyond, sign) in numbers.polygons.items():
+    for n, (which, corners, beyond, sign) in () if mesh.thin else numbers.polygons.items():
         across = np.where((beyond >= 0)[..., None], sign[..., None] * planes[beyond], np.nan)
         polygons[n] = which, places[corners], across
     which, ends = numbers.borders
-    borders = which, places[ends], planes[which]
+    borders = none if mesh.thin else (which, places[ends], planes[which])
     fans = np.where((numbers.fans >= 0)[..., None], places[numbers.fans], np.nan)
     return Features(
         numbers.vertices, places[numbers.vertices], edges, polygons, mesh.two_sided, borders, fans

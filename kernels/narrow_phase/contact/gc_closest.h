@@ -23,10 +23,6 @@ typedef struct {
     gc_real length_a, length_b; /* of edges; else 1 */
 } gc_features;
 
-/* Is a mesh one vertex, with an edge of no length; is it a vertex or an edge, with a face of no area that stands for it? */
-GC_FN int gc_is_point(const gc_mesh *m) { return m->nv == 1; }
-GC_FN int gc_is_thin(const gc_mesh *m) { return m->nv < 3; }
-
 GC_FN int gc_has_edge_a(int kind) { return kind == GC_EE || kind == GC_EV; }
 GC_FN int gc_has_edge_b(int kind) { return kind == GC_EE || kind == GC_VE; }
 
