@@ -16,15 +16,6 @@ from solver import GRAVITY, World
 FLOOR, BOX = gc.shapes.box((40, 40, 1)), gc.shapes.box()
 
 
-def BALL(radius):
-    return gc.shapes.icosphere(2, radius)
-
-
-def ROD(radius, length):
-    ring = gc.shapes.icosphere(1, radius).vertices
-    return gc.shapes.convex_hull(np.concatenate([ring - [0, 0, 0.5 * length], ring + [0, 0, 0.5 * length]]))
-
-
 ONE = [1.0, 0, 0, 0]
 
 
@@ -56,10 +47,7 @@ def yard(side=9.0, thick=1.0):
     across = (np.array([1, 0, 0, 1]) * np.sqrt(0.5)).tolist()
     at = [[0, 0, -0.5 * thick], [0, far, 1.5], [0, -far, 1.5], [far, 0, 1.5], [-far - 5, 0, 1.5]]
     slope = np.array([-0.5 * side, 0, 0.0]) - 2.8 * DOWN - 0.5 * UP
-    return [FLOOR, wall, BOX_SLOPE], [0, 1, 1, 1, 1, 2], [*at, slope], [ONE, ONE, ONE, across, across, TILT]
-
-
-BOX_SLOPE = gc.shapes.box((6, 9, 1))
+    return [FLOOR, wall, gc.shapes.box((6, 9, 1))], [0, 1, 1, 1, 1, 2], [*at, slope], [ONE, ONE, ONE, across, across, TILT]
 
 
 def balls(n=12, radius=0.3, **how):
@@ -67,7 +55,7 @@ def balls(n=12, radius=0.3, **how):
     meshes, shape, at, quat = yard()
     top = np.asarray(at[-1]) + (0.5 + radius) * UP - 2.2 * DOWN
     ball = [top + 0.8 * (k // 6) * DOWN + [0, 1.1 * (k % 6 - 2.5) + 0.2 * (k // 6), 0] for k in range(n)]
-    return World([*meshes, BALL(radius)], shape + [3] * n, at + ball, quat + [ONE] * n,
+    return World([*meshes, gc.shapes.sphere(radius)], shape + [3] * n, at + ball, quat + [ONE] * n,
                  [0] * len(at) + [1] * n, **how)  # fmt: skip
 
 
@@ -80,7 +68,7 @@ def car(**how):
     body = np.asarray(at[-1]) + (0.5 + wheel + 0.25) * UP - 0.5 * DOWN
     bricks = [[2.5, 0.85 * k - 1.7 + 0.4 * (row % 2), 0.25 + 0.5 * row] for row in range(3) for k in range(4)]
     pins = [(n, a + [0, 0.2 * s, 0], n + 1 + k, [0, 0.2 * s, 0.0]) for k, a in enumerate(axles) for s in (-1, 1)]
-    more = [gc.shapes.box((1.8, 1.0, 0.4)), BALL(wheel), gc.shapes.box((0.4, 0.8, 0.5))]
+    more = [gc.shapes.box((1.8, 1.0, 0.4)), gc.shapes.sphere(wheel), gc.shapes.box((0.4, 0.8, 0.5))]
     place = [body, *(body + axles @ turn.T), *bricks]
     return World(meshes + more, shape + [3] + [4] * 4 + [5] * len(bricks), at + place,
                  quat + [TILT] * 5 + [ONE] * len(bricks), [0] * n + [4] + [0.5] * 4 + [0.4] * len(bricks),
@@ -106,7 +94,7 @@ def basin(radius=1.9, thick=0.3, rings=6, sides=20):
 def bowl(n=1000, seed=1, **how):
     """Balls, boxes and rods, poured into a bowl."""
     rng = np.random.default_rng(seed)
-    shapes = [BALL(0.1), gc.shapes.box((0.18, 0.15, 0.12)), ROD(0.05, 0.12)]
+    shapes = [gc.shapes.sphere(0.1), gc.shapes.box((0.18, 0.15, 0.12)), gc.shapes.capsule(0.05, 0.12)]
     which = rng.integers(0, 3, n)
     k = np.arange(n)
     at = np.column_stack([0.26 * (k % 9 - 4), 0.26 * (k // 9 % 9 - 4), 0.26 * (k // 81) - 0.6])

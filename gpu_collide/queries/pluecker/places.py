@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.movers import Movers
     from gpu_collide.geometry.mesh.mesh import Mesh
 
-__all__ = ["ASIDE", "BEYOND", "behind_nothing", "beside", "sorted_rows", "told_before"]
+__all__ = ["ASIDE", "BEYOND", "behind_nothing", "beside", "of_movers", "sorted_rows", "told_before"]
 
 _C = sources.constants("mixed", "pluecker/gc_found.h")
 #: Added to the kind of a place that is out of reach, which only tells what is not inside; and of one in the
@@ -70,7 +70,11 @@ def behind_nothing(found: dict[str, Array], stands: Array, rows: Movers, bodies:
     is before nothing: so stand those of a box before the sides of an equal one that it is a little sunk in."""
     kind, distance = found["kind"], found["distance"]
     behind = distance < -stands
-    if not behind.any():
+    some = of_movers(found["mover"], behind)
+    if len(some) < len(behind):
+        if len(some):
+            part = {name: column[some] for name, column in found.items()}
+            behind[some] = behind_nothing(part, stands[some], rows, bodies)
         return behind
     of_world = np.isin(kind, (Touch.FV, Touch.EV))
     what = np.where(of_world, 1, np.where(kind == Touch.EE, 2, 0))
@@ -91,10 +95,18 @@ def beside(found: dict[str, Array], stands: Array, rows: Movers, bodies: Bodies)
     one that it stands on."""
     touch = found["distance"] <= stands
     drop = _leads_behind(found, touch, stands, rows, bodies)
-    good = np.stack([found["mover"], found["body"]], axis=1)
-    _, pair = np.unique(good, axis=0, return_inverse=True)
-    kept = np.bincount(pair.reshape(-1), weights=touch & ~drop, minlength=len(drop) + 1)
-    return drop & (kept[pair.reshape(-1)] > 0)
+    some = of_movers(found["mover"], drop)
+    pair = found["mover"][some].astype(np.int64) << 32 | found["body"][some]
+    kept = np.unique(pair[(touch & ~drop)[some]])
+    drop[some] &= np.isin(pair, kept)
+    return drop
+
+
+def of_movers(mover: Array, some: Array) -> Array:
+    """All rows of the movers that have some rows, (c,) bool."""
+    has = np.zeros(int(mover.max(initial=-1)) + 1, bool)
+    has[mover[some]] = True
+    return np.flatnonzero(has[mover])
 
 
 def _leads_behind(
