@@ -1,10 +1,10 @@
 """Contact points of pairs of simple shapes, beside MuJoCo and Coal: ``python -m bench.peer_mujoco [PAIRS]
 [SECONDS]``.
 
-The same shapes at the same poses, on one core, in turns: MuJoCo's collision driver (`mj_collision`) on a model
-with that many pairs of geoms, `gc.contacts_at` of the same pairs, `manifolds` of its result, and Coal, if it
-is installed, which is called once for each pair, from Python. It needs ``pip install mujoco``, and for Coal
-``pip install coal``, which the project does not.
+The same shapes at the same poses, on one core, in turns: MuJoCo's collision driver (`mj_collision`) on a
+model with that many pairs of geoms, `gc.contacts_at` of the same pairs, `manifolds` of its result, and Coal,
+if it is installed, which is called once for each pair, from Python. It needs ``pip install mujoco``, and for
+Coal ``pip install coal``, which the project does not.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def model_of(poses, a: str, b: str):
 
     n = len(poses) // 2
     geom = '<geom name="g{}" {} contype="0" conaffinity="0"/>'
-    bodies = "".join(
-        f'<body mocap="true">{geom.format(k, a if k < n else b)}</body>' for k in range(2 * n)
-    )
+    bodies = "".join(f'<body mocap="true">{geom.format(k, a if k < n else b)}</body>' for k in range(2 * n))
     pairs = "".join(f'<pair geom1="g{k}" geom2="g{k + n}" margin="{MARGIN}"/>' for k in range(n))
+    memory = 64 + 12 * n * n // 1_000_000  # it has a byte for each two geoms
     model = mujoco.MjModel.from_xml_string(
-        f'<mujoco><size memory="{64 + 12 * n * n // 1_000_000}M"/><worldbody>{bodies}</worldbody><contact>{pairs}</contact></mujoco>'
+        f'<mujoco><size memory="{memory}M"/><worldbody>{bodies}</worldbody>'
+        f"<contact>{pairs}</contact></mujoco>"
     )
     data = mujoco.MjData(model)
     data.mocap_pos[:], data.mocap_quat[:] = poses.position, poses.quat_wxyz
@@ -73,7 +73,11 @@ def coal_of(poses, a, b):
         import coal
     except ImportError:
         return None
-    made = {BOX: lambda: coal.Box(1, 1, 1), BALL: lambda: coal.Sphere(0.5), ROD: lambda: coal.Capsule(0.3, 0.6)}
+    made = {
+        BOX: lambda: coal.Box(1, 1, 1),
+        BALL: lambda: coal.Sphere(0.5),
+        ROD: lambda: coal.Capsule(0.3, 0.6),
+    }
     n, shapes = len(poses) // 2, (made[a](), made[b]())
     matrix = poses.to_matrix()
     at = [coal.Transform3s(np.ascontiguousarray(m[:3, :3]), m[:3, 3].copy()) for m in matrix]

@@ -2,9 +2,10 @@
 
 Each step asks once for the contacts at the pose, makes manifolds of them, carries the impulses of the points
 that were there before, and then takes some substeps: gravity, impulses that are soft where bodies overlap
-("soft step", as Erin Catto's "Solver2D" has it and Box2D 3 uses it), positions, and impulses once more without
-the push apart, so that this leaves no speed. Points are solved one after the other in a pair; pairs without a
-common body at once. Pins hold a point of one body on a point of another: two of them are the axle of a wheel.
+("soft step", as Erin Catto's "Solver2D" has it and Box2D 3 uses it), positions, and impulses once more
+without the push apart, so that this leaves no speed. Points are solved one after the other in a pair; pairs
+without a common body at once. Pins hold a point of one body on a point of another: two of them are the axle
+of a wheel.
 """
 
 import numpy as np
@@ -95,7 +96,7 @@ class World:
         self.rate, self.stiff, self.leak = omega / a1, a2 / (1 + a2), 1 / (1 + a2)
 
     def rows_of(self, a, local_a, b, local_b, way):
-        """`Rows` of pairs of anchors along three directions each, and what impulses change there, (m, 3, 3)."""
+        """`Rows` of pairs of anchors along three directions, and what impulses change there, (m, 3, 3)."""
         inertia = np.einsum("nij,nj,nkj->nik", self.turn, self.turns, self.turn)
         sides, k = [], np.zeros((len(a), 3, 3))
         for body, local, sign in ((a, local_a, -1.0), (b, local_b, 1.0)):
@@ -165,7 +166,7 @@ class World:
 
 
 class Rows:
-    """Of both bodies of some points: the body, velocity along three directions, and what an impulse changes."""
+    """Of both bodies of points: the body, velocity along three directions, and what an impulse changes."""
 
     def __init__(self, sides):
         self.sides = sides

@@ -1,17 +1,17 @@
 """Bodies that come to rest, roll and pour: ``python examples/stack.py [SCENE] [STEPS] [PICTURE]``.
 
-Scenes of the solver in `solver.py`: ``stack`` of ten boxes, ``pyramid``, ``ramp`` with a box that holds and one
-that slides, ``balls`` that roll down it, ``car`` on four wheels that rolls into boxes, ``bowl`` into which
-bodies are poured. Each is run warm and cold, that is, without carrying impulses.
+Scenes of the solver in `solver.py`: ``stack`` of ten boxes, ``pyramid``, ``ramp`` with a box that holds and
+one that slides, ``balls`` that roll down it, ``car`` on four wheels that rolls into boxes, ``bowl`` into
+which bodies are poured. Each is run warm and cold, that is, without carrying impulses.
 """
 
 import argparse
 import sys
 
 import numpy as np
+from solver import GRAVITY, World
 
 import gpu_collide as gc
-from solver import GRAVITY, World
 
 FLOOR, BOX = gc.shapes.box((40, 40, 1)), gc.shapes.box()
 
@@ -47,7 +47,12 @@ def yard(side=9.0, thick=1.0):
     across = (np.array([1, 0, 0, 1]) * np.sqrt(0.5)).tolist()
     at = [[0, 0, -0.5 * thick], [0, far, 1.5], [0, -far, 1.5], [far, 0, 1.5], [-far - 5, 0, 1.5]]
     slope = np.array([-0.5 * side, 0, 0.0]) - 2.8 * DOWN - 0.5 * UP
-    return [FLOOR, wall, gc.shapes.box((6, 9, 1))], [0, 1, 1, 1, 1, 2], [*at, slope], [ONE, ONE, ONE, across, across, TILT]
+    return (
+        [FLOOR, wall, gc.shapes.box((6, 9, 1))],
+        [0, 1, 1, 1, 1, 2],
+        [*at, slope],
+        [ONE, ONE, ONE, across, across, TILT],
+    )
 
 
 def balls(n=12, radius=0.3, **how):
@@ -67,7 +72,8 @@ def car(**how):
     axles = np.array([[x, y, -0.25] for x in (-0.6, 0.6) for y in (-0.85, 0.85)])
     body = np.asarray(at[-1]) + (0.5 + wheel + 0.25) * UP - 0.5 * DOWN
     bricks = [[2.5, 0.85 * k - 1.7 + 0.4 * (row % 2), 0.25 + 0.5 * row] for row in range(3) for k in range(4)]
-    pins = [(n, a + [0, 0.2 * s, 0], n + 1 + k, [0, 0.2 * s, 0.0]) for k, a in enumerate(axles) for s in (-1, 1)]
+    sides = np.array([[0, -0.2, 0], [0, 0.2, 0]])
+    pins = [(n, a + side, n + 1 + k, side) for k, a in enumerate(axles) for side in sides]
     more = [gc.shapes.box((1.8, 1.0, 0.4)), gc.shapes.sphere(wheel), gc.shapes.box((0.4, 0.8, 0.5))]
     place = [body, *(body + axles @ turn.T), *bricks]
     return World(meshes + more, shape + [3] + [4] * 4 + [5] * len(bricks), at + place,
@@ -81,7 +87,8 @@ def basin(radius=1.9, thick=0.3, rings=6, sides=20):
     points, faces = [], []
     for r, way in ((radius, 1), (radius + thick, -1)):
         first = len(points)
-        points += [[r * np.sin(t) * np.cos(s), r * np.sin(t) * np.sin(s), -r * np.cos(t)] for t in tilt for s in turn]
+        ring = np.column_stack([np.cos(turn), np.sin(turn)])
+        points += [[*(r * np.sin(t) * xy), -r * np.cos(t)] for t in tilt for xy in ring]
         faces.append([first + k for k in range(sides)][::way])
         for k in range((rings - 1) * sides):
             a, b = first + k, first + k - k % sides + (k + 1) % sides
@@ -162,10 +169,11 @@ def main(arguments):
         world = SCENES[asked.scene](warm=warm)
         told[name] = run(world, asked.steps)
         last = slice(-max(asked.steps // 10, 1), None)
-        depth, drift, energy, kept, speed = (told[name][x] for x in ("depth", "drift", "energy", "kept", "speed"))
+        depth, energy, drift, speed, kept = told[name].values()
         print(f"{name}: largest depth {depth.max():.2g}, drift {drift[-1]:.2g}, energy", end=" ")
         print(f"{energy.max():+.2g} at most, speed {speed[last].max():.2g} in the last tenth,", end=" ")
-        print(f"{100 * np.nanmean(kept):.2f} % of the points kept, {100 * kept[last].mean():.2f} there", flush=True)
+        share = 100 * np.nanmean(kept), 100 * kept[last].mean()
+        print(f"{share[0]:.2f} % of the points kept, {share[1]:.2f} there", flush=True)
         if asked.scene == "ramp" and warm:
             way = world.position[2] @ DOWN
             want = 0.5 * GRAVITY * (np.sin(SLOPE) - 0.2 * np.cos(SLOPE)) * (asked.steps * world.dt) ** 2

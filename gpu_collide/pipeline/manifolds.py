@@ -1,4 +1,4 @@
-"""Launch order of the points that a solver takes of contacts at a pose (c03): cut and chosen, then written."""
+"""Launch order of the points that a solver takes of contacts at a pose (c03): chosen, then written."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Reducer:
         self._room, self._buffers = FIRST, {}  # type: int, dict[str, Any]
 
     def columns(self, contacts: Clearance, bodies: Bodies, most: int) -> dict[str, Array]:
-        """Columns of `Manifolds` beside its pairs, of bodies at the time of their step that the contacts are of;
-        several keys may be the same."""
+        """Columns of `Manifolds` beside its pairs, of bodies at the time that the contacts are of. Several
+        keys may be the same."""
         run, n = self.run, len(contacts.pairs)
         poses = bodies.start if bodies.start is bodies.end else bodies.poses_at(contacts.info["at"])
         given = {
@@ -67,10 +67,13 @@ class Reducer:
         }
         parts = [{name: np.zeros((0, width), kind) for name, (kind, width) in _COLUMNS.items()}]
 
+        before = 0  # regions
+
         def piece(at: int, stop: int) -> None:
+            nonlocal before
             counts, regions = self._cut(given, contacts.info["margin"], most, at, stop)
-            before = int(parts[-1]["region"][-1, 0]) + 1 if len(parts[-1]["region"]) else 0
             parts.append(self._written(given, at, counts, before + np.cumsum(regions) - regions))
+            before += int(regions.sum())
 
         run.room.pieces(n, AT_ONCE, piece)
         parts = [part for part in parts if len(part["pair"])] or parts[:1]
@@ -159,7 +162,7 @@ class Reducer:
             self._room = max(-int(counts.min()), 2 * room)
 
     def _written(self, given: dict[str, Any], at: int, counts: Array, regions: Array) -> dict[str, Array]:
-        """c03_write: the columns of these pairs, (n, width) each, of which region numbers begin at `regions`."""
+        """c03_write: the columns of these pairs, (n, width) each, whose region numbers begin at `regions`."""
         run, ends = self.run, np.cumsum(counts)
         n = int(ends[-1]) if len(ends) else 0
         out = {name: run.backend.empty(max(n, 1) * width, kind) for name, (kind, width) in _COLUMNS.items()}

@@ -54,15 +54,15 @@ def joined_meshes(
             raise TypeError(f"meshes: expected Mesh, got {type(mesh).__name__} at place {k}")
         if mesh.thin:
             raise ValueError(
-                f"meshes: expected meshes with faces, got a sphere or capsule at place {k}; make it a body of "
-                "its own, or a polyhedron (gc.shapes.icosphere)"
+                f"meshes: expected meshes with faces, got a sphere or capsule at place {k}; make it a body "
+                "of its own, or a polyhedron (gc.shapes.icosphere)"
             )
         for name in ("rounding", "two_sided"):
             one, other = getattr(meshes[0], name), getattr(mesh, name)
             if one != other:
                 raise ValueError(
-                    f"meshes: expected one {name} for all parts of a body, got {one} at place 0 and {other} at "
-                    f"place {k}; make bodies of their own of those that differ"
+                    f"meshes: expected one {name} for all parts of a body, got {one} at place 0 and {other} "
+                    f"at place {k}; make bodies of their own of those that differ"
                 )
     if names is not None:
         if isinstance(names, str) or len(names) != n:

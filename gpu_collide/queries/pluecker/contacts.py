@@ -185,9 +185,7 @@ def _told(
     places["flags"] = places["kind"] & (BEYOND | ASIDE)
     places["kind"] = places["kind"] - places["flags"]
     places = sorted_rows(places)
-    drop = (places["flags"] == BEYOND) | behind_nothing(
-        places, stands[places["mover"]], rows, bodies
-    )
+    drop = (places["flags"] == BEYOND) | behind_nothing(places, stands[places["mover"]], rows, bodies)
     if (
         not zones
     ):  # what stands beside a border counts no farther, and what two edges tell their ends tell, too

@@ -67,7 +67,7 @@ def told_before(found: dict[str, Array], far: Array, rough: Array) -> Array:
 def behind_nothing(found: dict[str, Array], stands: Array, rows: Movers, bodies: Bodies) -> Array:
     """Places deeper than `stands` behind a surface whose vertex, or edge of the mover, is as near before
     another: it is behind a thin plate; (c,) bool. A vertex from which an edge leads behind that other one
-    is before nothing: so stand those of a box before the sides of an equal one that it is a little sunk in."""
+    is before nothing: so stand those of a box before the sides of an equal one that it has sunk into."""
     kind, distance = found["kind"], found["distance"]
     behind = distance < -stands
     some = of_movers(found["mover"], behind)

@@ -92,9 +92,7 @@ def _move(points: dict[str, Array], normal: Array, by: Array) -> None:
     points["point_b"] = points["point_b"] - by[:, 1:] * normal
 
 
-def _without_ghosts(
-    bodies: Bodies, frames: Frames, rows: dict[str, Array], size: Array
-) -> dict[str, Array]:
+def _without_ghosts(bodies: Bodies, frames: Frames, rows: dict[str, Array], size: Array) -> dict[str, Array]:
     """Of pairs that overlap or touch, without places that are there only because they do.
 
     A box that is sunk into another and stands over its side a little has corners beside that side. They would
