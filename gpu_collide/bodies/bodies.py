@@ -388,8 +388,7 @@ def refuse_rounded(meshes: Sequence[Mesh] | None, name: str, what: str) -> None:
         if mesh.rounding > 0.0:
             raise ValueError(
                 f"{name}: expected meshes without a rounding radius, which {what} does not take, got "
-                f"{mesh.rounding:g} of mesh {k}; collide, Scene.collide and Recording.collide take it, and "
-                "shapes such as gc.shapes.icosphere come near it"
+                f"{mesh.rounding:g} of mesh {k}; mesh.to_polyhedron(tolerance) is one around it without"
             )
 
 

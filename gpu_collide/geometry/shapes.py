@@ -12,6 +12,7 @@ import numpy as np
 from gpu_collide._validate import as_float_array, check_finite, check_positive
 from gpu_collide.geometry.arrays.angles import sine_cosine
 from gpu_collide.geometry.hull import hull_triangles
+from gpu_collide.geometry.icosahedron import cut_icosahedron
 from gpu_collide.geometry.mesh.mesh import Mesh
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def sphere(radius: float = 1.0) -> Mesh:
     Returns
     -------
     Mesh
-        Of contacts with it feature 0 is its vertex. `collide`, `Scene.collide` and recordings take it.
+        Of contacts with it feature 0 is its vertex. docs/guide/round.md says which queries take it.
     """
     return Mesh([[0.0, 0.0, 0.0]], [], rounding=check_positive(radius, "radius"))
 
@@ -76,8 +77,8 @@ def capsule(radius: float = 0.5, length: float = 1.0) -> Mesh:
     Returns
     -------
     Mesh
-        Of contacts with it vertices 0 and 1 are its lower and upper end, and edge 0 its side. `collide`,
-        `Scene.collide` and recordings take it.
+        Of contacts with it vertices 0 and 1 are its lower and upper end, and edge 0 its side.
+        docs/guide/round.md says which queries take it.
     """
     half = check_positive(length, "length") / 2
     return Mesh([[0.0, 0.0, -half], [0.0, 0.0, half]], [], rounding=check_positive(radius, "radius"))
@@ -96,8 +97,8 @@ def rounded_box(size: float | Sequence[float] | Array = (1.0, 1.0, 1.0), radius:
     Returns
     -------
     Mesh
-        8 vertices, 12 edges, 6 quads, `radius` inside of its surface. `collide`, `Scene.collide` and
-        recordings take it.
+        8 vertices, 12 edges, 6 quads, `radius` inside of its surface. docs/guide/round.md says which
+        queries take it.
     """
     radius, whole = check_positive(radius, "radius"), np.ptp(box(size).vertices, axis=0)
     if not 2 * radius < whole.min():
@@ -191,26 +192,8 @@ def icosphere(subdivisions: int = 2, radius: float = 1.0) -> Mesh:
         raise TypeError(f"subdivisions: expected an integer, got {type(subdivisions).__name__}")
     if not 0 <= subdivisions <= 8:
         raise ValueError(f"subdivisions: expected 0 to 8, got {subdivisions}")
-    golden = (1 + 5**0.5) / 2
-    rectangle = [[s, t * golden, 0.0] for s in (-1, 1) for t in (-1, 1)]
-    points = np.concatenate([np.roll(rectangle, k, axis=1) for k in range(3)])
-    faces = hull_triangles(points)
-    for _ in range(subdivisions):
-        points, faces = _subdivide(points, faces)
+    points, faces = cut_icosahedron(int(subdivisions))
     return Mesh(points * (radius / np.linalg.norm(points, axis=1, keepdims=True)), faces)
-
-
-def _subdivide(points: Array, faces: Array) -> tuple[Array, Array]:
-    """Cut every triangle in four at the middles of its sides."""
-    sides = np.sort(faces[:, [[0, 1], [1, 2], [2, 0]]], axis=-1).reshape(-1, 2)
-    keys, which = np.unique(sides[:, 0] * len(points) + sides[:, 1], return_inverse=True)
-    middle = points[keys // len(points)] + points[keys % len(points)]
-    # Back onto one sphere now, so that later cuts stay even.
-    middle *= np.linalg.norm(points[0]) / np.linalg.norm(middle, axis=1, keepdims=True)
-    a, b, c = faces.T
-    ab, bc, ca = (which.reshape(-1, 3) + len(points)).T
-    cut = np.stack([a, ab, ca, ab, b, bc, ca, bc, c, ab, bc, ca], axis=1).reshape(-1, 3)
-    return np.concatenate([points, middle]), cut
 
 
 def convex_hull(points: ArrayLike) -> Mesh:

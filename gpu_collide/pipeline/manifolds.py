@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Reducer"]
 
-_POINT, _PLACE, _FLAT = (sources.record(name) for name in ("patch_point", "patch_place", "flat"))
+_POINT, _PLACE, _FLAT = (sources.record(name) for name in ("patch_point", "patch_place", "patch_mesh"))
 #: Room for points of a pair at first: two rectangles and their contacts have at most as many.
 FIRST = 24
 #: Pairs that are looked at together, and bytes that their points may take.
@@ -187,7 +187,7 @@ class Reducer:
 
 
 def _flat_mesh(mesh: Mesh) -> dict[str, Array]:
-    """The arrays of numbers of a mesh, by the columns of the record ``flat``."""
+    """The arrays of numbers of a mesh, by the columns of the record ``patch_mesh``."""
     start, faces = mesh.edge_face_start, mesh.edge_faces >> 1
     flat = (mesh.edge_flags & EDGE_FLAT) > 0
     sheet = flat_sheets(mesh.n_faces, faces[start[:-1][flat]], faces[start[:-1][flat] + 1])

@@ -174,6 +174,10 @@ def clearance(
     the distance of their surfaces. Surfaces that cross at the start without an overlap in that sense, such as
     sheets, are a HIT at time 0.
 
+    Of meshes with a rounding radius it is that of the rounded surfaces: the distance of the meshes, less both
+    radii. With `at` it is below 0 where rounded surfaces overlap, and exact; where the meshes do as well, the
+    depth is that of the meshes and both radii (docs/decisions/0139).
+
     A pair that meets is told with the first time at which the distance falls to 1e-11 of the size. `collide`
     has all contacts of such pairs.
 

@@ -97,6 +97,9 @@ def contacts_at(
     than the nearest of them. Of solids that overlap the places that are apart are told as well, such as the
     other legs of a table of which one is in the floor.
 
+    Distances of meshes with a rounding radius are less by both radii, and places are on the rounded surfaces;
+    so they are negative where only the roundings overlap, for every place.
+
     Examples
     --------
     >>> import gpu_collide as gc

@@ -58,7 +58,8 @@ class Clearance(Result):
         Row of `pairs`.
     status : (r,) uint8
         `Status`. MISS: they stay apart, or are at the time asked. HIT: they meet, within 1e-11 of the size.
-        INITIAL_OVERLAP: the solids overlap at the start, or at the time asked, as `collide` understands it.
+        INITIAL_OVERLAP: the solids overlap at the start, or at the time asked, as `collide` understands it;
+        of meshes with a rounding radius by more than 1e-11 of the size.
         INVALID_INPUT: a pose that is not rigid or not finite. UNRESOLVED: a cap of the search was
         reached, and `lower_bound` is farther below `distance` than was asked for; or the motion is too long
         for the precision, and nothing is known.
@@ -70,11 +71,12 @@ class Clearance(Result):
         Length between both points: the least distance, from above. 0 for HIT and INITIAL_OVERLAP. inf for
         pairs that stay farther apart than ``max_distance``, and where nothing is known. With times asked for
         negative for solids that overlap: B has to move by so much along `normal`, so that they only touch. 0
-        if one is open or two-sided, and has no inside; then `kind` is NONE, and `normal` zero.
+        if one is open or two-sided, and has no inside; then `kind` is NONE, and `normal` zero. Rounding radii
+        count: distances are less by both.
     lower_bound : (r,) float64
         Proved: the bodies are never nearer. It is below `distance` by the tolerance at most (of pairs that
         stay farther apart than ``max_distance``: below that). 0 where nothing is known. A negative distance
-        itself.
+        itself, or of rounded bodies below it by the tolerance at most.
     kind : (r,) int8
         `Kind` of the features that hold the points; NONE, -1: no place is told, or with a negative distance
         a region of overlap of which no features tell the depth (see `clearance`).

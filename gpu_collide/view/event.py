@@ -13,7 +13,6 @@ from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
 from gpu_collide._validate import how_many
-from gpu_collide.bodies.bodies import refuse_rounded
 from gpu_collide.view.space import (
     COLOR_A,
     COLOR_B,
@@ -86,7 +85,6 @@ def plot_event(
     if step < 0:
         raise ValueError("event: expected an encounter with contacts, got one of bodies that only overlap")
     bodies = recording.bodies(step)
-    refuse_rounded(bodies.meshes, "recording", "a picture")
     if contacts is None:
         from gpu_collide.queries.collide import collide
 
@@ -122,7 +120,7 @@ class _Scene:
 
     def body(self, i: int, share: float, size: float) -> list[Array]:
         """Loops (k, 3) of the faces of a body at a fraction of the step, cut at a cube about the contact."""
-        mesh = self.bodies.meshes[self.bodies.shape[i]]
+        mesh = self.bodies.meshes[self.bodies.shape[i]]._seen()
         pose = self.bodies.start[i : i + 1].toward(self.bodies.end[i : i + 1], share)
         points = self.seen(pose.apply(mesh.vertices))
         corners = points[mesh.face_vertices]

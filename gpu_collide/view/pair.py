@@ -84,6 +84,7 @@ def plot_screen(
         no screen.
     """
     _check_pair(bodies, pair)
+    refuse_rounded(bodies.meshes, "bodies", "the collision screen")
     screen = rasterize(bodies, pair, resolution)
     contacts = _contacts_of(bodies, pair) if contacts is None else contacts
     places = np.concatenate([curves.reshape(-1, 2) for curves in screen.curves])
@@ -146,7 +147,6 @@ def _draw_pixels(ax: Any, screen: Screen) -> None:
 def _check_pair(bodies: Any, pair: Any, motion: str = "relative") -> None:
     """Raise unless these are bodies that can move so and two of their numbers."""
     check_motion(check_bodies(bodies), motion)
-    refuse_rounded(bodies.meshes, "bodies", "a picture")
     if np.shape(pair) != (2,):
         raise ValueError(f"pair: expected the numbers of two bodies, such as contacts.pairs[0], got {pair!r}")
     as_int_array(pair, "pair", low=0, high=len(bodies))
@@ -182,7 +182,7 @@ def plot_pair(
         If a pose of the pair is invalid, or bodies that spin are to move from pose to pose.
     """
     _check_pair(bodies, pair, motion)
-    mesh_a, mesh_b = (bodies.meshes[bodies.shape[i]] for i in pair)
+    mesh_a, mesh_b = (bodies.meshes[bodies.shape[i]]._seen() for i in pair)
     screw = screw_of(bodies, pair) if motion == "relative" else own_motion_of(bodies, pair)
     contacts = _contacts_of(bodies, pair, motion) if contacts is None else contacts
     first = float(contacts["time"].min()) if len(contacts) else 0.5

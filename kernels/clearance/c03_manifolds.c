@@ -39,7 +39,8 @@ GC_FN int gc_patch_what(int kind, int side)
 
 GC_FN void gc_patch_range(gc_patch_walk *w, int edges)
 {
-    int column = w->what == GC_PATCH_EDGE ? GC_FLAT_edge_start : (edges ? GC_FLAT_spoke_start : GC_FLAT_fan_start);
+    int column = w->what == GC_PATCH_EDGE ? GC_PATCH_MESH_edge_start
+                                          : (edges ? GC_PATCH_MESH_spoke_start : GC_PATCH_MESH_fan_start);
     w->edges = edges;
     w->at = 0;
     w->end = w->what == GC_PATCH_FACE ? 1 - edges : 1;
@@ -72,20 +73,20 @@ GC_FN int gc_patch_next(gc_patch_walk *w)
         }
         if (!w->edges) {
             int k = w->at++, face = w->feature;
-            if (w->what == GC_PATCH_EDGE) face = gc_flat_at(b, GC_FLAT_edge_face, k);
-            if (w->what == GC_PATCH_VERTEX) face = gc_flat_at(b, GC_FLAT_fan, k);
+            if (w->what == GC_PATCH_EDGE) face = gc_flat_at(b, GC_PATCH_MESH_edge_face, k);
+            if (w->what == GC_PATCH_VERTEX) face = gc_flat_at(b, GC_PATCH_MESH_fan, k);
             if (!(gc_dot(gc_flat_normal(b, face), w->out) >= GC_PATCH_ALIGNED)) continue;
             w->some = 1;
-            return gc_flat_at(b, GC_FLAT_sheet, face);
+            return gc_flat_at(b, GC_PATCH_MESH_sheet, face);
         } else {
-            int k = w->at++, edge = w->what == GC_PATCH_EDGE ? w->feature : gc_flat_at(b, GC_FLAT_spoke, k);
+            int k = w->at++, edge = w->what == GC_PATCH_EDGE ? w->feature : gc_flat_at(b, GC_PATCH_MESH_spoke, k);
             gc_vec way = gc_sub(
-                gc_flat_vertex(b, gc_flat_at(b, GC_FLAT_ends, 2 * edge + 1)),
-                gc_flat_vertex(b, gc_flat_at(b, GC_FLAT_ends, 2 * edge)));
+                gc_flat_vertex(b, gc_flat_at(b, GC_PATCH_MESH_ends, 2 * edge + 1)),
+                gc_flat_vertex(b, gc_flat_at(b, GC_PATCH_MESH_ends, 2 * edge)));
             gc_real up = gc_dot(way, w->out);
-            if (gc_flat_at(b, GC_FLAT_flat, edge)) continue;
+            if (gc_flat_at(b, GC_PATCH_MESH_flat, edge)) continue;
             if (up * up <= (GC_R(1.0) - GC_PATCH_ALIGNED * GC_PATCH_ALIGNED) * gc_dot(way, way))
-                return b->form[GC_FLAT_faces] + edge;
+                return b->form[GC_PATCH_MESH_faces] + edge;
         }
     }
 }
@@ -95,19 +96,19 @@ GC_FN int gc_patch_outermost(const gc_patch_body *b, gc_vec out, int what, int f
 {
     int k, end;
     if (what == GC_PATCH_FACE) return 1;
-    k = gc_flat_at(b, what == GC_PATCH_EDGE ? GC_FLAT_edge_start : GC_FLAT_spoke_start, feature);
-    end = gc_flat_at(b, what == GC_PATCH_EDGE ? GC_FLAT_edge_start : GC_FLAT_spoke_start, feature + 1);
+    k = gc_flat_at(b, what == GC_PATCH_EDGE ? GC_PATCH_MESH_edge_start : GC_PATCH_MESH_spoke_start, feature);
+    end = gc_flat_at(b, what == GC_PATCH_EDGE ? GC_PATCH_MESH_edge_start : GC_PATCH_MESH_spoke_start, feature + 1);
     for (; k < end; ++k) {
         gc_vec way;
         gc_real up;
         if (what == GC_PATCH_EDGE) {
-            gc_vec begin = gc_flat_vertex(b, gc_flat_at(b, GC_FLAT_ends, 2 * feature));
-            gc_vec along = gc_sub(gc_flat_vertex(b, gc_flat_at(b, GC_FLAT_ends, 2 * feature + 1)), begin);
-            way = gc_sub(gc_flat_middle(b, gc_flat_at(b, GC_FLAT_edge_face, k)), begin);
+            gc_vec begin = gc_flat_vertex(b, gc_flat_at(b, GC_PATCH_MESH_ends, 2 * feature));
+            gc_vec along = gc_sub(gc_flat_vertex(b, gc_flat_at(b, GC_PATCH_MESH_ends, 2 * feature + 1)), begin);
+            way = gc_sub(gc_flat_middle(b, gc_flat_at(b, GC_PATCH_MESH_edge_face, k)), begin);
             way = gc_sub(way, gc_scale(along, gc_dot(way, along) / gc_dot(along, along)));
         } else {
-            int edge = gc_flat_at(b, GC_FLAT_spoke, k), far = gc_flat_at(b, GC_FLAT_ends, 2 * edge);
-            if (far == feature) far = gc_flat_at(b, GC_FLAT_ends, 2 * edge + 1);
+            int edge = gc_flat_at(b, GC_PATCH_MESH_spoke, k), far = gc_flat_at(b, GC_PATCH_MESH_ends, 2 * edge);
+            if (far == feature) far = gc_flat_at(b, GC_PATCH_MESH_ends, 2 * edge + 1);
             way = gc_sub(gc_flat_vertex(b, far), gc_flat_vertex(b, feature));
         }
         up = gc_dot(way, out);
@@ -132,7 +133,7 @@ GC_FN void gc_patch_body_load(
     int shape,
     gc_vec at)
 {
-    b->form = forms + GC_FLAT_STRIDE * shape;
+    b->form = forms + GC_PATCH_MESH_STRIDE * shape;
     b->ints = ints;
     b->reals = reals;
     b->at = at;
@@ -182,7 +183,7 @@ GC_FN int gc_told_corners(gc_manifold *m, int kind, int a, int b, int (*seeds)[3
         of_b = gc_patch_walk_at(&m->b, out_b, gc_patch_what(kind, 1), b);
         for (loop_b = gc_patch_next(&of_b); loop_b >= 0; loop_b = gc_patch_next(&of_b)) {
             int known = 0, has;
-            if (loop_a >= m->a.form[GC_FLAT_faces] && loop_b >= m->b.form[GC_FLAT_faces]) continue;
+            if (loop_a >= m->a.form[GC_PATCH_MESH_faces] && loop_b >= m->b.form[GC_PATCH_MESH_faces]) continue;
             while (known < *n_seeds && (seeds[known][0] != loop_a || seeds[known][1] != loop_b)) known += 1;
             if (known < *n_seeds) {
                 any |= seeds[known][2];
@@ -218,7 +219,7 @@ GC_KERNEL void c03_manifolds(
     GC_GLOBAL const gc_real *turn_in,     /* (n_bodies, 9) matrices that turn to the world */
     GC_GLOBAL const gc_real *radius_in,   /* of each mesh */
     GC_GLOBAL const gc_real *rounding_in,
-    GC_GLOBAL const int *forms_in, /* (n_meshes, GC_FLAT_STRIDE) */
+    GC_GLOBAL const int *forms_in, /* (n_meshes, GC_PATCH_MESH_STRIDE) */
     GC_GLOBAL const int *flat_in,
     GC_GLOBAL const gc_real *flat_reals_in,
     gc_real margin,

@@ -19,7 +19,7 @@ typedef struct {
 } gc_manifold;
 
 /* the finalizer of splitmix64 (Steele, Lea, Flood 2014) */
-GC_FN gc_ulong gc_key_mixed(gc_ulong x)
+GC_FN gc_ulong gc_point_key_mixed(gc_ulong x)
 {
     x += GC_ULONG(0x9E3779B9u, 0x7F4A7C15u);
     x = (x ^ (x >> 30)) * GC_ULONG(0xBF58476Du, 0x1CE4E5B9u);
@@ -27,7 +27,7 @@ GC_FN gc_ulong gc_key_mixed(gc_ulong x)
     return x ^ (x >> 31);
 }
 
-GC_FN gc_ulong gc_key_of(const gc_manifold *m, int kind, int a, int b)
+GC_FN gc_ulong gc_point_key(const gc_manifold *m, int kind, int a, int b)
 {
     int turned = m->body_a > m->body_b;
     gc_uint k = (gc_uint)kind;
@@ -38,10 +38,10 @@ GC_FN gc_ulong gc_key_of(const gc_manifold *m, int kind, int a, int b)
         else if (kind == GC_EV) k = (gc_uint)GC_VE;
         else if (kind == GC_VE) k = (gc_uint)GC_EV;
     }
-    key = gc_key_mixed(turned ? GC_ULONG(m->body_a, m->body_b) : GC_ULONG(m->body_b, m->body_a));
-    key = gc_key_mixed(key ^ (turned ? GC_ULONG(m->shape_a, m->shape_b) : GC_ULONG(m->shape_b, m->shape_a)));
-    key = gc_key_mixed(key ^ (turned ? GC_ULONG(a, b) : GC_ULONG(b, a)));
-    return gc_key_mixed(key ^ (gc_ulong)(k & 255u));
+    key = gc_point_key_mixed(turned ? GC_ULONG(m->body_a, m->body_b) : GC_ULONG(m->body_b, m->body_a));
+    key = gc_point_key_mixed(key ^ (turned ? GC_ULONG(m->shape_a, m->shape_b) : GC_ULONG(m->shape_b, m->shape_a)));
+    key = gc_point_key_mixed(key ^ (turned ? GC_ULONG(a, b) : GC_ULONG(b, a)));
+    return gc_point_key_mixed(key ^ (gc_ulong)(k & 255u));
 }
 
 /* A point of the region. One of the same features is there once: `over` says that this is the better one. */
@@ -70,7 +70,7 @@ GC_FN void gc_manifold_add(
         gc_ulong key;
         m->n += 1;
         if (end == m->room) return;
-        key = gc_key_of(m, kind, a, b);
+        key = gc_point_key(m, kind, a, b);
         p = m->ints + GC_PATCH_POINT_STRIDE * at;
         p[GC_PATCH_POINT_region] = m->region;
         p[GC_PATCH_POINT_kind] = kind;
@@ -174,13 +174,13 @@ GC_LARGE int gc_manifold_cut(gc_manifold *m, int loop_a, int loop_b)
 /* faces of a loop's sheet: how many, and the k-th; an edge is alone */
 GC_FN int gc_patch_members(const gc_patch_body *b, int loop)
 {
-    if (loop >= b->form[GC_FLAT_faces]) return 1;
-    return gc_flat_at(b, GC_FLAT_member_start, loop + 1) - gc_flat_at(b, GC_FLAT_member_start, loop);
+    if (loop >= b->form[GC_PATCH_MESH_faces]) return 1;
+    return gc_flat_at(b, GC_PATCH_MESH_member_start, loop + 1) - gc_flat_at(b, GC_PATCH_MESH_member_start, loop);
 }
 GC_FN int gc_patch_member(const gc_patch_body *b, int loop, int k)
 {
-    if (loop >= b->form[GC_FLAT_faces]) return loop;
-    return gc_flat_at(b, GC_FLAT_member, gc_flat_at(b, GC_FLAT_member_start, loop) + k);
+    if (loop >= b->form[GC_PATCH_MESH_faces]) return loop;
+    return gc_flat_at(b, GC_PATCH_MESH_member, gc_flat_at(b, GC_PATCH_MESH_member_start, loop) + k);
 }
 
 GC_FN int gc_manifold_sheets(gc_manifold *m, int loop_a, int loop_b)

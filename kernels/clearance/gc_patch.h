@@ -25,8 +25,8 @@
 #define GC_PATCH_VERTEX 2
 
 /* where each array of a mesh begins */
-#define GC_FLAT_STRIDE 18
-#define GC_FLAT_COLUMNS(ONE, MANY, X) \
+#define GC_PATCH_MESH_STRIDE 18
+#define GC_PATCH_MESH_COLUMNS(ONE, MANY, X) \
     ONE(X, faces)      /* how many */ \
     ONE(X, face_start) /* of the corners of each face */ \
     ONE(X, corner)     /* vertices */ \
@@ -45,7 +45,7 @@
     ONE(X, vertex)   /* reals, three for each vertex */ \
     ONE(X, normal)   /* reals of each face: normal, middle of the corners */ \
     ONE(X, vertices) /* how many */
-GC_RECORD(GC_FLAT)
+GC_RECORD(GC_PATCH_MESH)
 
 /* a corner of a patch, or a contact */
 #define GC_PATCH_POINT_STRIDE 6
@@ -72,7 +72,7 @@ GC_RECORD(GC_PATCH_PLACE)
 typedef struct {
     GC_GLOBAL const int *ints;
     GC_GLOBAL const gc_real *reals;
-    GC_GLOBAL const int *form; /* GC_FLAT */
+    GC_GLOBAL const int *form; /* GC_PATCH_MESH */
     gc_vec rows[3];            /* of the matrix that turns to the world */
     gc_vec at;
 } gc_patch_body;
@@ -92,16 +92,19 @@ typedef struct {
 
 GC_FN int gc_flat_at(const gc_patch_body *b, int column, int i) { return b->ints[b->form[column] + i]; }
 
-GC_FN gc_vec gc_flat_vertex(const gc_patch_body *b, int i) { return gc_load_vec(b->reals + b->form[GC_FLAT_vertex], i); }
+GC_FN gc_vec gc_flat_vertex(const gc_patch_body *b, int i)
+{
+    return gc_load_vec(b->reals + b->form[GC_PATCH_MESH_vertex], i);
+}
 
 GC_FN gc_vec gc_flat_normal(const gc_patch_body *b, int face)
 {
-    return gc_load_vec(b->reals + b->form[GC_FLAT_normal], 2 * face);
+    return gc_load_vec(b->reals + b->form[GC_PATCH_MESH_normal], 2 * face);
 }
 
 GC_FN gc_vec gc_flat_middle(const gc_patch_body *b, int face)
 {
-    return gc_load_vec(b->reals + b->form[GC_FLAT_normal], 2 * face + 1);
+    return gc_load_vec(b->reals + b->form[GC_PATCH_MESH_normal], 2 * face + 1);
 }
 
 /* from the world's axes to the body's */
@@ -136,8 +139,8 @@ GC_FN void gc_patch_axes(gc_vec n, gc_vec *axes)
 
 GC_FN int gc_patch_vertex(const gc_patch_loop *l, int k)
 {
-    return l->is_face ? gc_flat_at(l->body, GC_FLAT_corner, l->begin + k)
-                      : gc_flat_at(l->body, GC_FLAT_ends, 2 * l->number + k);
+    return l->is_face ? gc_flat_at(l->body, GC_PATCH_MESH_corner, l->begin + k)
+                      : gc_flat_at(l->body, GC_PATCH_MESH_ends, 2 * l->number + k);
 }
 
 GC_FN gc_vec gc_patch_see(const gc_patch_loop *l, int k)
@@ -152,7 +155,7 @@ GC_FN gc_vec gc_patch_corner(const gc_patch_loop *l, int k) { return k < GC_PATC
 /* loop `number` of a body, as it is seen */
 GC_FN void gc_patch_loop_of(const gc_patch_body *b, const gc_patch_view *v, int number, gc_patch_loop *l)
 {
-    int faces = b->form[GC_FLAT_faces];
+    int faces = b->form[GC_PATCH_MESH_faces];
     l->body = b;
     l->view = v;
     l->is_face = number < faces;
@@ -162,8 +165,8 @@ GC_FN void gc_patch_loop_of(const gc_patch_body *b, const gc_patch_view *v, int 
     l->up = gc_make(GC_R(0.0), GC_R(0.0), GC_R(1.0));
     if (l->is_face) {
         gc_vec n = gc_flat_normal(b, number);
-        l->begin = gc_flat_at(b, GC_FLAT_face_start, number);
-        l->n = gc_flat_at(b, GC_FLAT_face_start, number + 1) - l->begin;
+        l->begin = gc_flat_at(b, GC_PATCH_MESH_face_start, number);
+        l->n = gc_flat_at(b, GC_PATCH_MESH_face_start, number + 1) - l->begin;
         l->up = gc_make(gc_dot(v->x, n), gc_dot(v->y, n), gc_dot(v->z, n));
     }
     for (int k = 0; k < l->n && k < GC_PATCH_KEPT; ++k) l->kept[k] = gc_patch_see(l, k);
@@ -174,8 +177,8 @@ GC_FN int gc_patch_border(const gc_patch_loop *l, int k)
 {
     int edge;
     if (!l->is_face) return k == 0 ? l->number : -1;
-    edge = gc_flat_at(l->body, GC_FLAT_side, l->begin + k);
-    return gc_flat_at(l->body, GC_FLAT_flat, edge) ? -1 : edge;
+    edge = gc_flat_at(l->body, GC_PATCH_MESH_side, l->begin + k);
+    return gc_flat_at(l->body, GC_PATCH_MESH_flat, edge) ? -1 : edge;
 }
 
 /* how far corners of a loop are from `from` along an axis of the view */

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.view.pair import plot_pair
+from gpu_collide.view.pair import plot_pair, plot_screen
 from tests.oracle.round_shapes import Passing, Round, Screw, distance, product
 from tests.support.seeds import generator
 
@@ -406,15 +406,10 @@ REFUSED = "expected meshes without a rounding radius, which"
 @pytest.mark.parametrize(
     ("ask", "name"),
     [
-        (lambda b: gc.clearance(b, [[0, 1]]), "bodies"),
-        (lambda b: gc.contacts_at(b), "bodies"),
-        (lambda b: gc.collide(b, [[0, 1]], exit=True), "bodies"),
         (lambda b: gc.baselines.bisection(b, [[0, 1]]), "bodies"),
         (lambda b: gc.pluecker.translate(b, b, [[1, 0, 0]] * 2), "obstacles"),
-        (lambda b: gc.pluecker.contacts(b, b.moved(b.start, b.start)), "obstacles"),
-        (lambda b: gc.sweep.rays([[0, 0, 9]], [[0, 0, -9]], b.moved(b.start, b.start)), "obstacles"),
-        (lambda b: gc.view.page(gc.collide(b, [[0, 1]]), b, "page.html"), "scene"),
-        (lambda b: plot_pair(b, [0, 1]), "bodies"),
+        (lambda b: gc.sweep.slide(b.moved(b.start, b.start), [0, 0, 9], [1, 1, 1], [0, 0, -9]), "obstacles"),
+        (lambda b: plot_screen(b, [0, 1]), "bodies"),
     ],
 )  # fmt: skip
 def test_queries_that_do_not_take_it_say_so(ask, name, tmp_path, monkeypatch):
@@ -423,18 +418,46 @@ def test_queries_that_do_not_take_it_say_so(ask, name, tmp_path, monkeypatch):
         ask(two(SPHERE, BOX, (3, 0, 0), (0, 0, 0)))
 
 
-def test_a_scene_and_a_recording_say_so_too():
+def test_pages_and_pictures_show_them(tmp_path):
     bodies = two(SPHERE, BOX, (3, 0, 0), (0, 0, 0))
-    with gc.Scene(bodies.meshes, bodies.shape, bodies.start, backend="cpu") as scene:
-        with pytest.raises(ValueError, match=f"^scene: {REFUSED}"):
-            scene.clearance()
-        with pytest.raises(ValueError, match=f"^obstacles: {REFUSED}"):
-            gc.sweep.rays([[0, 0, 9]], [[0, 0, -9]], scene)
-    poses = gc.Poses.from_quat_wxyz(np.zeros((2, 2, 3)), np.tile(ONE, (2, 2, 1)))
-    recording = recorded(poses, list(bodies.meshes))
-    for ask in (lambda: gc.clearance(recording, max_distance=1.0), lambda: gc.events(recording)):
-        with pytest.raises(ValueError, match=f"^bodies: {REFUSED}"):
-            ask()
+    gc.view.page(gc.collide(bodies, [[0, 1]]), bodies, tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size > 1000
+    assert plot_pair(bodies, [0, 1]).axes
+
+
+@pytest.mark.parametrize(
+    "mesh",
+    [
+        SPHERE, CAPSULE, BOX, gc.shapes.l_block().rounded(0.05),
+        gc.Mesh([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2, 3]], two_sided=True, rounding=0.05),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("share", [0.3, 0.02])
+def test_a_polyhedron_is_around_it_within_its_tolerance(mesh, share):
+    """By clearance: its vertices are off the rounded mesh by no more, and nothing of this is outside."""
+    tolerance = share * mesh.rounding
+    around = mesh.to_polyhedron(tolerance)
+    assert around.closed and not around.rounding and around.volume > 0
+    n = around.n_vertices
+    here, there = gc.Poses.identity(1), gc.Poses(around.vertices, np.tile(ONE, (n, 1)))
+    speck = 1e-9 * mesh.radius
+    points = gc.Bodies(
+        [mesh, gc.shapes.sphere(speck)], [0] + [1] * n, *[gc.Poses(
+            np.concatenate([here.position, there.position]), np.concatenate([here.quat_wxyz, there.quat_wxyz])
+        )] * 2
+    )  # fmt: skip
+    told = gc.clearance(points, np.column_stack([np.zeros(n, int), 1 + np.arange(n)]), at=0.0)
+    assert told.distance.max() <= tolerance
+    if around.n_faces < 2000 and mesh.n_faces < 7:  # convex: no face comes nearer than the surface
+        flat = around.face_planes
+        height = mesh.vertices @ flat[:, :3].T + (flat[:, 3] - (flat[:, :3] * around.center).sum(axis=1))
+        assert (height.max(axis=0) <= -mesh.rounding).all()
+
+
+def test_a_polyhedron_of_what_has_no_radius_or_no_tolerance():
+    assert gc.shapes.box().to_polyhedron() is not None and SPHERE.to_polyhedron().n_faces == 320
+    with pytest.raises(ValueError, match="^tolerance: expected at least 0.000285 of the rounding radius 0.5"):
+        SPHERE.to_polyhedron(1e-5)
 
 
 def test_options_that_do_not_go_with_it():

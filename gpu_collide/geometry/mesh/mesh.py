@@ -86,8 +86,8 @@ class Mesh(Surface):
     rounding : float, optional
         Rounding radius: the body is all that is within this length of the mesh, so that its surface is that
         of the mesh moved outwards, with round edges and corners. With one above 0 `faces` may be empty, of
-        one vertex (a sphere) or two (a capsule). Queries that do not take it say so: see
-        docs/guide/round.md.
+        one vertex (a sphere) or two (a capsule). Queries that do not take it say so, and
+        `to_polyhedron` is for them: see docs/guide/round.md.
 
     Attributes
     ----------
@@ -391,6 +391,49 @@ class Mesh(Surface):
         0.05
         """
         return self._again(self.vertices, self.face_vertices, check_rounding(radius))
+
+    def to_polyhedron(self, tolerance: float | None = None) -> Mesh:
+        """A mesh without a rounding radius around this one, for what knows polyhedra alone.
+
+        Parameters
+        ----------
+        tolerance : float, optional
+            No point of it is farther outside of the rounded mesh, and none of this is outside of it; at least
+            2.9e-4 of the radius. Default: 0.0181 of the radius, which is 320 faces for a sphere.
+
+        Returns
+        -------
+        Mesh
+            Triangles; one convex body, or of a mesh that is not convex several that overlap: what is around
+            each face, and the mesh itself. Features have numbers of their own. This mesh if it has no radius.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A tolerance that is no positive number, or too small.
+
+        Examples
+        --------
+        >>> import gpu_collide as gc
+        >>> gc.shapes.sphere(0.5).to_polyhedron().n_faces
+        320
+        """
+        from gpu_collide.geometry.offset import cuts_of
+
+        return self._polyhedron(cuts_of(self, tolerance)) if self.rounding else self
+
+    def _seen(self) -> Mesh:
+        """What pictures show of it: a mesh without a rounding radius."""
+        from gpu_collide.geometry.offset import cuts_to_see
+
+        return self._polyhedron(cuts_to_see(self)) if self.rounding else self
+
+    def _polyhedron(self, cuts: int) -> Mesh:
+        from gpu_collide.geometry.offset import polyhedron_around
+        from gpu_collide.geometry.preparation.prepared import kept_with
+
+        around: Mesh = kept_with(self, f"polyhedron {cuts}", lambda: Mesh(*polyhedron_around(self, cuts)))
+        return around
 
     def _again(self, vertices: Array, corners: Array, rounding: float = 0.0) -> Mesh:
         """A mesh of other vertices or corners, of the same number for each face."""

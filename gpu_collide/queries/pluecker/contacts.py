@@ -102,6 +102,7 @@ def contacts(
     told, by kind, then numbers; with `expel` given, in the zone, each of them: any could have stopped the
     mover. Without it, a vertex that touches a face at its border while its edges lead behind it is left out,
     if the bodies touch elsewhere: a box on a box touches its upper side, and none of those beside its own.
+    Meshes may have a rounding radius, without `expel`: distances are less by the radii of both.
     Faces count from their front, unless the mesh is ``two_sided``.
 
     Examples

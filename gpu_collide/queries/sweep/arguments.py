@@ -19,7 +19,7 @@ from gpu_collide.queries.engine_cache import remembered
 from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.sweep import residency
 from gpu_collide.queries.sweep.residency import NO_RULES, CastRules
-from gpu_collide.queries.sweep.turning import chord_error, extent_of, extent_there, turning_bodies
+from gpu_collide.queries.sweep.turning import chord_error, extent_of, extent_there, those_near, turning_bodies
 from gpu_collide.results.hits import Hits
 from gpu_collide.results.result import Status
 
@@ -241,8 +241,10 @@ def answer(
     two_sided, zone = _asked(hits, results, turns, casts.form, two_sided, buffer)
     exact = turns == "exact"
     programs = ("sweep_body",) if exact else ("sweep",)
-    with Obstacles(world, casts_on, precision, backend, max_bytes, programs, spins=exact) as among:
+    given = world, casts_on, precision, backend, max_bytes, programs
+    with Obstacles(*given, spins=exact, rounded=casts.form != ELLIPSOIDS) as among:
         bodies, engine, where = among.bodies, among.engine, among.where
+        radii = rounding_of(bodies)
         turn = _refused_turning(bodies, turns)
         exact = exact and turn
         limit, stays = limit_of(bodies, engine.precision), residency.keeps_on_device(casts, where, results)
@@ -253,9 +255,11 @@ def answer(
             residency.fetched_casts(casts)
             cast_rules(*rules, len(casts), len(bodies))
 
-        landing = residency.device_queries(
-            casts, where, stays, engine, lambda: among.world(exact), limit, refuse
-        )
+        landing = None
+        if not radii[-1]:
+            landing = residency.device_queries(
+                casts, where, stays, engine, lambda: among.world(exact), limit, refuse
+            )
         told = {"turning": 0.0} if exact else {}
         chords = turn and not exact
         if landing is not None:
@@ -265,12 +269,13 @@ def answer(
             rows = landing.all(two_sided, zone) if every else landing.first(two_sided, zone, hits == "any")
             return Hits(**(rows if stays else residency.fetched(rows, where)), info=engine.about() | told)
         casts = replace(residency.fetched_casts(casts), rules=cast_rules(*rules, len(casts), len(bodies)))
-        within = within_digits(casts, limit)
+        largest = _thicker(casts, radii[-1])
+        within = within_digits(largest, limit)
         rows = casts if within is None else _staying(replace(casts, moves=casts.moves & within))
         if chords:
-            told = {"turning": chord_error(extent_of(rows, bodies, turning_bodies(bodies)), bodies)}
-        made = among.world(exact)
-        found = _answered(engine, made, rows, hits, two_sided, zone)
+            extent = extent_of(_thicker(rows, radii[-1]), bodies, turning_bodies(bodies))
+            told = {"turning": chord_error(extent, bodies)}
+        found = _among_rounded(among, radii, exact, rows, hits, two_sided, zone)
         found["info"] = engine.about() | told
     if not rows.every:
         lost = np.where(casts.moves, np.uint8(Status.UNRESOLVED), np.uint8(Status.INVALID_INPUT))
@@ -300,6 +305,55 @@ def _answered(
         found["query"], found["offsets"] = np.arange(n, dtype=np.int32), np.arange(n + 1)
         hit = found["feature"] != 0
     found["status"] = hit.astype(np.uint8)  # `Status.HIT` is 1, MISS 0
+    return found
+
+
+def rounding_of(bodies: Bodies) -> Array:
+    """The rounding radii of bodies, each once, rising; 0 of none."""
+    used = np.unique(bodies.shape)
+    return np.unique([bodies.meshes[k].rounding for k in used] or [0.0])
+
+
+def _thicker(casts: Casts, by: float) -> Casts:
+    """Casts with larger radii."""
+    return replace(casts, radius=casts.radius + by, reach=math.inf) if by else casts
+
+
+def _among_rounded(
+    among: Obstacles, radii: Array, exact: bool, casts: Casts, hits: Any, two_sided: bool, zone: float
+) -> dict[str, Any]:
+    """The fields of `Hits` among bodies with rounding radii: what a cast touches of such a body, one that is
+    thicker by the radius touches of its mesh. The bodies of each radius are asked alone."""
+    if len(radii) == 1:
+        return _on_surfaces(_answered(among.engine, among.world(exact), _thicker(casts, radii[0]),
+                                      hits, two_sided, zone), radii[0])  # fmt: skip
+    of = np.array([mesh.rounding for mesh in among.bodies.meshes])[among.bodies.shape]
+    parts = []
+    for radius in radii:
+        some = those_near(among.bodies, np.flatnonzero(of != radius))
+        part = _answered(
+            among.engine, among.world(exact, some), _thicker(casts, radius), hits, two_sided, zone
+        )
+        parts.append(_on_surfaces(part, radius))
+    n, rows = len(casts), {}
+    hit = np.any([part["status"] != 0 for part in parts], axis=0)
+    for name in parts[0]:
+        if name not in ("status", "offsets"):
+            rows[name] = np.concatenate([part[name] for part in parts])
+    last = rows["feature"] == 0  # who touches nothing
+    keys = [rows[name] for name in ("sphere", "number", "body", "feature", "time")]
+    order = np.lexsort([*keys, last, rows["query"]])
+    rows = {name: column[order] for name, column in rows.items()}
+    if hits != "all":
+        first = np.searchsorted(rows["query"], np.arange(n))
+        rows = {name: column[first] for name, column in rows.items()}
+    offsets = np.searchsorted(rows["query"], np.arange(n + 1))
+    return rows | {"status": hit.astype(np.uint8), "offsets": offsets}
+
+
+def _on_surfaces(found: dict[str, Any], radius: float) -> dict[str, Any]:
+    if radius:
+        found["point"] = found["point"] + radius * found["normal"]
     return found
 
 

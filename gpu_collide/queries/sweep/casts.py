@@ -101,7 +101,9 @@ def rays(
     Notes
     -----
     A point meets faces only; an edge or a corner it meets as part of a face, and none lets it pass, since
-    sides of shared edges are exact. A point on a face, within rounding, is in front of it.
+    sides of shared edges are exact. A mesh with a rounding radius it meets as a sphere of that radius does
+    the mesh inside, of which face and number are told; bodies of each radius are asked alone. A point on
+    a face, within rounding, is in front of it.
     ``docs/sweep.md`` has the formulas, and what is said of bodies that turn.
 
     References

@@ -50,7 +50,8 @@ def clearance_reference(bodies, pairs, asked, motion, progress=None):
                 side_a = s02_facing.side_of(pair[0], tables[bodies.shape[a]], "a")
                 side_b = s02_facing.side_of(pair[0], tables[bodies.shape[b]], "b")
                 asked = asked._replace(max_distance=far)
-                told = _rows(*pair, side_a, side_b, asked, moment, (mesh_a.rounding, mesh_b.rounding))
+                rounding = mesh_a.rounding, mesh_b.rounding
+                told = _rows(pair[0], pair[1], side_a, side_b, asked, moment, rounding)
             rows += [{"pair": number, **row} for row in told]
         if progress is not None:
             progress((number + 1) * len(moments), n)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._calls import renamed
-from gpu_collide.bodies.bodies import Bodies, refuse_rounded
+from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.spins import Spins
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.trajectories import as_static
@@ -299,7 +299,8 @@ def _asset(name: str) -> str:
 
 def _add_mesh(packed: _Packed, k: int, mesh: Mesh) -> dict[str, Any]:
     """Vertices, triangles, and edges unless there are too many to be seen."""
-    refuse_rounded((mesh,), "scene", "a page")
+    about = {"radius": float(mesh.radius), "center": mesh.center.tolist()}
+    mesh = mesh._seen()
     sides = np.diff(mesh.face_start)
     first = np.repeat(mesh.face_start[:-1], sides - 2)
     number = np.arange(len(first)) - np.repeat(np.cumsum(sides - 2) - (sides - 2), sides - 2)
@@ -308,7 +309,7 @@ def _add_mesh(packed: _Packed, k: int, mesh: Mesh) -> dict[str, Any]:
     packed.add(f"vertices_{k}", mesh.vertices, "f4")
     packed.add(f"triangles_{k}", loops, "u4")
     packed.add(f"lines_{k}", mesh.edges if mesh.n_edges <= LINES else np.zeros((0, 2)), "u4")
-    return {"radius": float(mesh.radius), "center": mesh.center.tolist()}
+    return about
 
 
 def _add_ways(packed: _Packed, moving: Array, frames: Array, cast: Any) -> None:
