@@ -1,17 +1,20 @@
 """Bodies that come to rest, roll and pour: ``python examples/stack.py [SCENE] [STEPS] [PICTURE]``.
 
-Scenes of the solver in `solver.py`: ``stack`` of ten boxes, ``pyramid``, ``ramp`` with a box that holds and
-one that slides, ``balls`` that roll down it, ``car`` on four wheels that rolls into boxes, ``bowl`` into
+Scenes of the solver in `solving/solver.py`: ``stack`` of ten boxes, ``pyramid``, ``ramp`` with a box that
+holds and one that slides, ``balls`` that roll down it, ``car`` on four wheels that rolls into boxes, ``bowl`` into
 which bodies are poured. Each is run warm and cold, that is, without carrying impulses.
 """
 
 import argparse
 import sys
+from pathlib import Path
 
 import numpy as np
-from solver import GRAVITY, World
 
 import gpu_collide as gc
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "solving"))
+from solver import GRAVITY, World  # noqa: E402  in the folder beside
 
 FLOOR, BOX = gc.shapes.box((40, 40, 1)), gc.shapes.box()
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array
-    from gpu_collide.geometry.mesh.mesh import Mesh
+    from gpu_collide.geometry.arrays.surface import Surface
 
 __all__ = ["joined_meshes", "joined_parts"]
 
@@ -43,7 +43,7 @@ def joined_parts(parts: Iterable[Any], unnamed: str = "") -> tuple[Array, Array,
 
 
 def joined_meshes(
-    meshes: Sequence[Mesh], poses: Any, names: Sequence[str] | None
+    meshes: Sequence[Surface], poses: Any, names: Sequence[str] | None
 ) -> tuple[Array, list[Array], list[str]]:
     """Vertices, faces and names of parts of meshes that are placed in one frame: what `Mesh.join` takes."""
     n = len(meshes)

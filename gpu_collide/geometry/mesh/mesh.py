@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array, ArrayLike, Precision
-    from gpu_collide.bodies.poses import Poses
 
 __all__ = ["Mesh", "MeshReport"]
 
@@ -296,9 +295,7 @@ class Mesh(Surface):
         return cls(np.asarray(trimesh_mesh.vertices), np.asarray(trimesh_mesh.faces), **options)
 
     @classmethod
-    def join(
-        cls, meshes: Sequence[Mesh], poses: Poses | None = None, *, names: Sequence[str] | None = None
-    ) -> Mesh:
+    def join(cls, meshes: Sequence[Mesh], poses: Any = None, *, names: Sequence[str] | None = None) -> Mesh:
         """One mesh of several, each at its place: the parts of one rigid body.
 
         Parameters

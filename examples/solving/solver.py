@@ -1,4 +1,4 @@
-"""A small solver that takes contacts from the library, which has no dynamics itself. `stack.py` runs it.
+"""A small solver that takes contacts from the library, which has no dynamics itself. `../stack.py` runs it.
 
 Each step asks once for the contacts at the pose, makes manifolds of them, carries the impulses of the points
 that were there before, and then takes some substeps: gravity, impulses that are soft where bodies overlap
