@@ -1,8 +1,8 @@
 """Bodies that come to rest, roll and pour: ``python examples/stack.py [SCENE] [STEPS] [PICTURE]``.
 
 Scenes of the solver in `solving/solver.py`: ``stack`` of ten boxes, ``pyramid``, ``ramp`` with a box that
-holds and one that slides, ``balls`` that roll down it, ``car`` on four wheels that rolls into boxes, ``bowl`` into
-which bodies are poured. Each is run warm and cold, that is, without carrying impulses.
+holds and one that slides, ``balls`` that roll down it, ``car`` on four wheels that rolls into boxes,
+``bowl`` into which bodies are poured. Each is run warm and cold, that is, without carrying impulses.
 """
 
 import argparse

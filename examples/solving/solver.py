@@ -59,6 +59,7 @@ class World:
             spin = np.column_stack([np.zeros(len(self.quat)), self.velocity[:, 3:]])
             self.quat += 0.5 * h * product(spin, self.quat)
             self.turn_bodies()
+            self.hold(np.inf)  # pins first, so that contacts have the last word
             self.solve(self.gap + self.offset() - self.began, h, push=False)
 
     def turn_bodies(self):

@@ -176,8 +176,8 @@ def test_a_box_slides_down_a_ramp_as_friction_has_it(solver):
 
 
 def test_stacks_rest_and_balls_roll():
-    """Nothing sinks or gains energy, points stay the same ones, and balls roll down as solid spheres do: at 5/7
-    of what slides."""
+    """Nothing sinks or gains energy, points stay the same, and balls roll down as solid spheres do: at 5/7 of
+    what slides."""
     names = runpy.run_path(str(EXAMPLES / "stack.py"))
     told = names["run"](names["stack"](n=4, backend="cpu"), 90)
     assert told["depth"].max() < 2e-3 and told["energy"].max() < 0.0 and told["drift"].max() < 5e-3
