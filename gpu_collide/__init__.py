@@ -25,6 +25,7 @@ from gpu_collide.queries.check_motions import check_motions
 from gpu_collide.queries.clearance import clearance
 from gpu_collide.queries.collide import collide
 from gpu_collide.queries.contacts_at import contacts_at
+from gpu_collide.queries.manifolds import manifolds_of as _  # noqa: F401  Clearance.manifolds
 from gpu_collide.queries.pairs import BroadPhase, find_pairs
 from gpu_collide.queries.scene import Scene
 from gpu_collide.queries.trajectories import collide_trajectories

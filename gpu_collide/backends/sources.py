@@ -56,6 +56,7 @@ PROGRAMS = {
     "overlap": ("narrow_phase/overlap/s09_overlap.c",),
     "clearance": ("clearance/c01_clearance.c",),
     "depth": ("clearance/c02_depth.c",),
+    "manifolds": ("clearance/c03_manifolds.c",),
     "primitives": ("pluecker/p01_primitives.c",),
     "translate": ("pluecker/p02_translate.c",),
     "rotate": ("pluecker/p03_rotate.c",),

@@ -77,7 +77,9 @@ class Depths(NamedTuple):
     def beside(self, other: Depths) -> Depths:
         """Both, in order."""
         features, places = (np.concatenate(two) for two in zip(self, other, strict=True))
-        order = np.lexsort((*places.T[::-1], *features.T[::-1]))
+        order = np.lexsort(features.T[::-1])
+        if (features[order][1:] == features[order][:-1]).all(axis=1).any():
+            order = np.lexsort((*places.T[::-1], *features.T[::-1]))
         return Depths(features[order], places[order])
 
     def least(self, region: Array, give: Array, sign: float = 1.0) -> Depths:

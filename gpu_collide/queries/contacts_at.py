@@ -129,7 +129,7 @@ def contacts_at(
     how = {name: value for name, value in how.items() if value is not None}
     options = Options.checked(**how)
     options.check_meshes(bodies.meshes)
-    there = bodies.poses_at(time)
+    there = bodies.start if bodies.start is bodies.end else bodies.poses_at(time)
     stand = bodies.moved(there, there)
     if pairs is None:
         near = lengths_of_pairs(margin, "margin", None, LONGEST)

@@ -13,6 +13,8 @@ from gpu_collide.results.file_validation import clearance_faults
 from gpu_collide.results.result import Result, counted, made_by, whole_number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
     from typing_extensions import Self
 
@@ -98,6 +100,8 @@ class Clearance(Result):
     _rows: ClassVar[dict[str, Field]] = _ROWS
     #: Of contacts at a pose the bodies that stand there, until they are saved.
     _bodies: ClassVar[Bodies | None] = None
+    #: What makes manifolds; `gpu_collide.queries.manifolds` puts it here.
+    _reduce: ClassVar[Callable[[Clearance, Bodies, int], Manifolds]]
 
     pairs: NDArray[np.int32]
     pair: NDArray[np.int32]
@@ -162,8 +166,6 @@ class Clearance(Result):
         >>> found.distance.round(3).tolist()
         [-0.001, -0.001, -0.001, -0.001]
         """
-        from gpu_collide.results.reduction import manifolds_of
-
         most = whole_number(max_points, "max_points")
         if not 1 <= most <= 4:
             raise ValueError(f"max_points: expected 1 to 4, got {most}")
@@ -174,7 +176,7 @@ class Clearance(Result):
             raise ValueError(
                 "bodies: expected the bodies of the query, since files do not hold them, got None"
             )
-        return manifolds_of(self, bodies, most)
+        return type(self)._reduce(self, bodies, most)
 
     def _selected(self, rows: Array) -> Self:
         return super()._selected(rows)._of(self._bodies)

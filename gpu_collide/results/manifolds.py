@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from gpu_collide._validate import check_positive
-from gpu_collide.results.contact_patches import tangents_of
 from gpu_collide.results.enums import Kind
 from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import manifold_faults
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
 
-__all__ = ["Manifolds", "PointMatch"]
+__all__ = ["Manifolds", "PointMatch", "tangents_of"]
 
 _ROWS: dict[str, Field] = {
     "pair": (np.int32, ()),
@@ -190,3 +189,19 @@ class Manifolds(Result):
             a, b = self.bodies[least]
             lines.append(f"  least     {self.distance[least]:.6g}, bodies {a} and {b}")
         return "\n".join(lines + made_by(self.info))
+
+
+def tangents_of(normal: Array) -> tuple[Array, Array]:
+    """Two unit vectors across each normal, so that (t1, t2, normal) is right-handed.
+
+    They depend on the normal alone, and continuously, but for two directions that are far from the axes,
+    from their diagonals, and from what is common. The opposite normal has the opposite t1 and the same t2.
+    """
+    x, y, z = normal.T
+    t1 = np.stack([y * 0.5657 - z * 0.3111, z * 0.7637 - x * 0.5657, x * 0.3111 - y * 0.7637], axis=-1)
+    length = np.sqrt((t1 * t1).sum(axis=-1, keepdims=True))
+    safe = np.maximum(length, 1e-12)
+    t1 = np.where(length > 1e-12, t1 / safe, [0.37739, -0.92605, 0.0])
+    return t1, np.stack([
+        y * t1[..., 2] - z * t1[..., 1], z * t1[..., 0] - x * t1[..., 2], x * t1[..., 1] - y * t1[..., 0]
+    ], axis=-1)  # fmt: skip

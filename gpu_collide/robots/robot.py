@@ -100,6 +100,7 @@ class Robot:
         self._tree = as_tree(joints, self.link_names)
         self.joint_names, self.limits = self._tree.names, self._tree.limits
         self._owner, self._bodies, frames = _shapes(shapes, self.link_names)
+        self._frames = frames
         if base is None:
             base = Poses.identity(1)
         elif len(as_poses(base, "base").flat()) != 1 or not base.valid.all():
@@ -163,6 +164,34 @@ class Robot:
             Shape (n, links), in the world, in the order of `link_names`.
         """
         return _poses(self._links.links(self._links.joints(self._values(self._free(q, "q")))))
+
+    def link_mesh(self, link: str) -> Mesh:
+        """All shapes of a link as one mesh in the link's frame, for a solver that has one body for each link.
+
+        Parameters
+        ----------
+        link : str
+            One of `link_names`.
+
+        Returns
+        -------
+        Mesh
+            Its parts are called as the bodies of `recording` are.
+
+        Raises
+        ------
+        ValueError
+            There is no such link; it has no shapes, or shapes of different rounding (`Mesh.join`).
+        """
+        if link not in self.link_names:
+            raise ValueError(f"link: expected one of {', '.join(self.link_names)}, got {link!r}")
+        mine = np.flatnonzero(self._owner == self.link_names.index(link))
+        if not len(mine):
+            raise ValueError(f"link: expected one with shapes, got {link!r}, which has none")
+        names = [f"{link}/{k}" for k in range(len(mine))] if len(mine) > 1 else [link]
+        position, quat = (np.stack([self._frames[k][i] for k in mine]) for i in (0, 1))
+        meshes = [self._bodies.meshes[self._bodies.shape[k]] for k in mine]
+        return Mesh.join(meshes, Poses.from_quat_wxyz(position, quat), names=names)
 
     def recording(
         self, q: ArrayLike, times: ArrayLike | None = None, *, static: Bodies | Mesh | None = None

@@ -66,6 +66,7 @@
 #define GC_LEADING_ZEROS(x) __clz((int)(x))
 #define GC_ALIGNED __align__(16)
 typedef long long gc_long;
+typedef unsigned long long gc_ulong;
 #define GC_FLOAT_FN(name) name##f
 #define GC_SQRT_FLOAT(x) __fsqrt_rn(x)
 #define GC_SQRT_DOUBLE(x) __dsqrt_rn(x)
@@ -117,6 +118,7 @@ GC_FN int gc_group_or_(__global int *p, int v)
 #define GC_LEADING_ZEROS(x) ((int)clz(x))
 #define GC_ALIGNED __attribute__((aligned(16)))
 typedef long gc_long;
+typedef ulong gc_ulong;
 #define GC_FLOAT_FN(name) name
 /* float sqrt and division are correctly rounded because the host builds with
  * -cl-fp32-correctly-rounded-divide-sqrt wherever the device has it; the double ones are by the standard. */
@@ -191,6 +193,7 @@ GC_FN int gc_group_or_(int *p, int v)
 #define GC_FETCH(p) __builtin_prefetch(p)
 #define GC_SERIAL_GROUPS 1
 typedef long long gc_long;
+typedef unsigned long long gc_ulong;
 #define GC_FLOAT_FN(name) __builtin_##name##f
 #define GC_DOUBLE_FN(name) __builtin_##name
 #define GC_SQRT_FLOAT(x) __builtin_sqrtf(x)
@@ -275,6 +278,8 @@ typedef long long gc_long;
 typedef int gc_int;
 typedef unsigned int gc_uint;
 typedef unsigned char gc_uchar;
+/* 64 bits of two halves: literals of that length differ between the three */
+#define GC_ULONG(high, low) (((gc_ulong)(gc_uint)(high) << 32) | (gc_ulong)(gc_uint)(low))
 
 /* GC_R(0.5) and GC_F(0.5) write a literal in the type of gc_real and gc_raster. The argument is a literal with a
  * point or an exponent, never a macro (the suffix is pasted on). */

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpu_collide as gc
-from gpu_collide.results.contact_patches import tangents_of
+from gpu_collide.results.manifolds import tangents_of
 from tests.clearance._patches import area, best_four, bodies_of, face_along, patch, stacked
 
 ONE = [1.0, 0, 0, 0]
@@ -348,3 +348,24 @@ def test_a_frame_there_is_always():
     t1, t2 = tangents_of(np.stack([odd, -odd]))
     assert np.isfinite(t1).all() and np.isfinite(t2).all()
     assert np.allclose((t1 * t2).sum(axis=1), 0) and np.allclose(np.linalg.norm(t2, axis=1), 1, atol=1e-4)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_flush_boxes_that_sink_a_little_have_their_flat_contact(turned):
+    """Their sides stand in each other's planes, and once were told instead of it."""
+    rng = np.random.default_rng(3)
+    depths = np.array([0, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 5e-8, 1e-7, 2e-7, 1e-6])
+    shifts = np.array([0, 1e-15, 1e-13, 1e-12, 1e-10, 1e-8, 1e-6, 0.3])
+    depth, x, y = (grid.reshape(-1) for grid in np.meshgrid(depths, shifts, shifts, indexing="ij"))
+    n = len(depth)
+    q = rng.normal(size=(n, 4)) if turned else np.array([ONE] * n)
+    q /= np.linalg.norm(q, axis=1)[:, None]
+    zero = np.zeros((n, 3))
+    turn = gc.Poses.from_quat_wxyz(zero, q).to_matrix()[:, :3, :3]
+    at = np.einsum("nij,nj->ni", turn, np.column_stack([x, y, 1.0 - depth]))
+    poses = gc.Poses.from_quat_wxyz(np.concatenate([zero, at]), np.concatenate([q, q]))
+    pairs = np.arange(2 * n).reshape(2, n).T
+    found = gc.contacts_at(gc.Bodies(BOX, None, poses, poses), pairs, margin=1e-3, backend="cpu").manifolds()
+    assert np.array_equal(found.pair, np.repeat(np.arange(n), 4))
+    assert np.abs(found.normal - turn[found.pair, :, 2]).max() < 1e-14  # worst seen 5e-16
+    assert np.abs(found.distance + depth[found.pair]).max() < 1e-14  # worst seen 1.6e-15

@@ -53,7 +53,7 @@ GC_KERNEL void t01_items(
         rasters_out[4 * i + 3] = y / GC_F(3.0);
         bytes_out[i] = (gc_uchar)(byte + whole);
         longs_out[i] = offset * (gc_long)3 + whole;
-        uints_out[i] = (gc_uint)i * 2654435769u;
+        uints_out[i] = (gc_uint)(GC_ULONG(i, 7) >> 32) * 2654435769u;
     }
 }
 

@@ -173,3 +173,19 @@ def test_a_box_slides_down_a_ramp_as_friction_has_it(solver):
     want = solver["GRAVITY"] * (np.sin(solver["SLOPE"]) - 0.2 * np.cos(solver["SLOPE"]))
     assert abs(gained[1]) < 1e-3 and abs(gained[2] - want) < 1e-3  # worst seen 1e-6
     assert np.abs(world.velocity[1]).max() < 1e-3 and world.points.distance.min() > -1e-3
+
+
+def test_stacks_rest_and_balls_roll():
+    """Nothing sinks or gains energy, points stay the same, and balls roll down as solid spheres do: at 5/7 of
+    what slides."""
+    names = runpy.run_path(str(EXAMPLES / "stack.py"))
+    told = names["run"](names["stack"](n=4, backend="cpu"), 90)
+    assert told["depth"].max() < 2e-3 and told["energy"].max() < 0.0 and told["drift"].max() < 5e-3
+    assert told["speed"][-1] < 1e-4 and np.nanmin(told["kept"]) == 1.0
+    world, steps = names["balls"](n=2, backend="cpu"), 40
+    began = world.position.copy()
+    told = names["run"](world, steps)
+    down = (world.position - began)[-1] @ names["DOWN"]
+    free = 0.5 * names["GRAVITY"] * np.sin(names["SLOPE"]) * (steps * world.dt) ** 2
+    assert down / free == pytest.approx(5 / 7, rel=0.005)  # steps add 0.33 %
+    assert told["energy"].max() < 0.0 and np.nanmin(told["kept"]) == 1.0

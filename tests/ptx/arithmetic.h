@@ -48,6 +48,18 @@ static inline uint32_t bfi_b32(uint32_t a, uint32_t b, uint32_t at, uint32_t n)
     mask = (n > 31 ? ~0u : (1u << n) - 1) << at;
     return (b & ~mask) | (a << at & mask);
 }
+
+/* the same of 64 bits */
+static inline uint64_t bfi_b64(uint64_t a, uint64_t b, uint32_t at, uint32_t n)
+{
+    uint64_t mask;
+    at &= 255;
+    n &= 255;
+    if (at > 63 || n == 0) return b;
+    if (n > 64 - at) n = 64 - at;
+    mask = (n == 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1) << at;
+    return (b & ~mask) | (a << at & mask);
+}
 static inline uint32_t bfe_u32(uint32_t a, uint32_t at, uint32_t n)
 {
     at &= 255;

@@ -111,6 +111,7 @@ def _integers() -> None:
                 _rule(f"mad.wide.{t}", wide, f"{t} {t} {wide}", f"{product} + {{2}}")
                 _rule(f"mul.hi.{t}", t, f"{t} {t}", f"({product}) >> {bits}")
     _rule("bfi.b32", "u32", "u32 u32 u32 u32", "bfi_b32({0}, {1}, {2}, {3})")
+    _rule("bfi.b64", "u64", "u64 u64 u32 u32", "bfi_b64({0}, {1}, {2}, {3})")
     # the upper word of two that are shifted together: the second and, below it, the first
     _rule("shf.l.wrap.b32", "u32", "u32 u32 u32", "((uint64_t){1} << 32 | {0}) << ({2} & 31) >> 32")
     _rule("bfe.u32", "u32", "u32 u32 u32", "bfe_u32({0}, {1}, {2})")

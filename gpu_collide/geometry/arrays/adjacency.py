@@ -186,3 +186,16 @@ def edge_flags(
         flags[pair[sine < -FLAT_SINE]] |= EDGE_REFLEX
     flags[pair[(np.abs(sine) <= FLAT_SINE) & same_way]] |= EDGE_FLAT
     return flags
+
+
+def flat_sheets(n: int, one: Array, two: Array) -> Array:
+    """Of each face the lowest of those to which flat edges lead from it, through others too."""
+    sheet = np.arange(n)
+    while True:
+        low = np.minimum(sheet[one], sheet[two])
+        before = sheet.copy()
+        for side in (one, two):
+            np.minimum.at(sheet, before[side], low)
+        sheet = sheet[sheet]
+        if np.array_equal(sheet, before):
+            return sheet

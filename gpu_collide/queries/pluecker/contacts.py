@@ -26,6 +26,7 @@ from gpu_collide.queries.pluecker.places import (
     BEYOND,
     behind_nothing,
     beside,
+    of_movers,
     sorted_rows,
     told_before,
 )
@@ -185,7 +186,7 @@ def _told(
     places["flags"] = places["kind"] & (BEYOND | ASIDE)
     places["kind"] = places["kind"] - places["flags"]
     places = sorted_rows(places)
-    drop = (places["flags"] == BEYOND) | behind_nothing(places, stands[places["mover"]])
+    drop = (places["flags"] == BEYOND) | behind_nothing(places, stands[places["mover"]], rows, bodies)
     if (
         not zones
     ):  # what stands beside a border counts no farther, and what two edges tell their ends tell, too
@@ -208,10 +209,13 @@ def _told(
         more["surface"] = np.ones(len(more["mover"]), bool)
         both = {name: np.concatenate([places[name], more[name]]) for name in places}
         # a depth within what counts as touch is among the places already
-        keys = np.stack([both[name] for name in ("mover", "kind", "body", "feature_a", "feature_b")], axis=1)
-        again = np.ones(len(keys), bool)
-        again[np.unique(keys, axis=0, return_index=True)[1]] = False
-        again &= (np.arange(len(keys)) >= len(places["mover"])) & (both["kind"] != Touch.OVERLAP)
+        n = len(places["mover"])
+        some = of_movers(both["mover"], np.arange(n))
+        names = ("mover", "kind", "body", "feature_a", "feature_b")
+        keys = np.stack([both[name][some] for name in names], axis=1)
+        again = np.zeros(len(both["mover"]), bool)
+        again[np.delete(some, np.unique(keys, axis=0, return_index=True)[1])] = True
+        again &= (np.arange(len(again)) >= n) & (both["kind"] != Touch.OVERLAP)
         places = sorted_rows({name: column[~again] for name, column in both.items()})
     if not zones:  # a face beside the vertex that touches it is no stop
         drop = beside(places, stands[places["mover"]], rows, bodies)

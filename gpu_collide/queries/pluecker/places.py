@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.movers import Movers
     from gpu_collide.geometry.mesh.mesh import Mesh
 
-__all__ = ["ASIDE", "BEYOND", "behind_nothing", "beside", "sorted_rows", "told_before"]
+__all__ = ["ASIDE", "BEYOND", "behind_nothing", "beside", "of_movers", "sorted_rows", "told_before"]
 
 _C = sources.constants("mixed", "pluecker/gc_found.h")
 #: Added to the kind of a place that is out of reach, which only tells what is not inside; and of one in the
@@ -64,20 +64,28 @@ def told_before(found: dict[str, Array], far: Array, rough: Array) -> Array:
     return told
 
 
-def behind_nothing(found: dict[str, Array], stands: Array) -> Array:
+def behind_nothing(found: dict[str, Array], stands: Array, rows: Movers, bodies: Bodies) -> Array:
     """Places deeper than `stands` behind a surface whose vertex, or edge of the mover, is as near before
-    another: it is behind a thin plate; (c,) bool."""
+    another: it is behind a thin plate; (c,) bool. A vertex from which an edge leads behind that other one
+    is before nothing: so stand those of a box before the sides of an equal one that it has sunk into."""
     kind, distance = found["kind"], found["distance"]
     behind = distance < -stands
-    if not behind.any():
+    some = of_movers(found["mover"], behind)
+    if len(some) < len(behind):
+        if len(some):
+            part = {name: column[some] for name, column in found.items()}
+            behind[some] = behind_nothing(part, stands[some], rows, bodies)
         return behind
     of_world = np.isin(kind, (Touch.FV, Touch.EV))
     what = np.where(of_world, 1, np.where(kind == Touch.EE, 2, 0))
     number = np.where(of_world, found["feature_b"], found["feature_a"])
     keys = np.stack([found["mover"], found["body"], what, number], axis=1)
     which = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    ahead = ~behind
+    ahead &= np.isin(which, which[behind])
+    ahead &= ~_leads_behind(found, ahead, stands, rows, bodies)
     before = np.full(len(keys), np.inf)
-    np.minimum.at(before, which[~behind], np.abs(distance[~behind]))
+    np.minimum.at(before, which[ahead], np.abs(distance[ahead]))
     return behind & (before[which] <= -distance)
 
 
@@ -85,24 +93,40 @@ def beside(found: dict[str, Array], stands: Array, rows: Movers, bodies: Bodies)
     """Places of vertices that touch a face, within `stands`, though an edge leads from them behind it, of a
     mover and a body that touch or overlap elsewhere as well; (c,) bool. So touch the sides of a box those of
     one that it stands on."""
-    kind, number = found["kind"], (found["feature_a"], found["feature_b"])
     touch = found["distance"] <= stands
-    drop = np.zeros(len(kind), bool)
+    drop = _leads_behind(found, touch, stands, rows, bodies)
+    some = of_movers(found["mover"], drop)
+    pair = found["mover"][some].astype(np.int64) << 32 | found["body"][some]
+    kept = np.unique(pair[(touch & ~drop)[some]])
+    drop[some] &= np.isin(pair, kept)
+    return drop
+
+
+def of_movers(mover: Array, some: Array) -> Array:
+    """All rows of the movers that have some rows, (c,) bool."""
+    has = np.zeros(int(mover.max(initial=-1)) + 1, bool)
+    has[mover[some]] = True
+    return np.flatnonzero(has[mover])
+
+
+def _leads_behind(
+    found: dict[str, Array], asked: Array, stands: Array, rows: Movers, bodies: Bodies
+) -> Array:
+    """Of places asked for, (c,) bool, those of a vertex from which an edge leads behind the face."""
+    kind, number = found["kind"], (found["feature_a"], found["feature_b"])
+    leads = np.zeros(len(kind), bool)
     of_bodies = bodies.meshes, bodies.shape, bodies.start.unit_wxyz, found["body"]
     of_movers = rows.meshes or (), rows.shape, rows.quat, found["mover"]
     for which, sign, side in ((Touch.VF, 1.0, of_movers), (Touch.FV, -1.0, of_bodies)):
         meshes, shape, quat, body = side
-        some = np.flatnonzero(touch & (kind == which))
+        some = np.flatnonzero(asked & (kind == which))
         shapes = shape[body[some]]
         for k in np.unique(shapes) if meshes else ():  # points have no edges
             mine = some[shapes == k]
             normal = quaternion.rotate(quaternion.conjugate(quat[body[mine]]), sign * found["normal"][mine])
             tip = number[which == Touch.FV][mine]
-            drop[mine] = _lowest(meshes[int(k)], tip, normal) < -4.0 * stands[mine]
-    good = np.stack([found["mover"], found["body"]], axis=1)
-    _, pair = np.unique(good, axis=0, return_inverse=True)
-    kept = np.bincount(pair.reshape(-1), weights=touch & ~drop, minlength=len(kind) + 1)
-    return drop & (kept[pair.reshape(-1)] > 0)
+            leads[mine] = _lowest(meshes[int(k)], tip, normal) < -4.0 * stands[mine]
+    return leads
 
 
 def _lowest(mesh: Mesh, vertex: Array, normal: Array) -> Array:

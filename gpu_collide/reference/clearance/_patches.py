@@ -13,23 +13,29 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gpu_collide.geometry.arrays.adjacency import EDGE_FLAT, gathered
+from gpu_collide.backends import sources
+from gpu_collide.geometry.arrays.adjacency import EDGE_FLAT, flat_sheets, gathered
 from gpu_collide.results.enums import Kind
+from gpu_collide.results.manifolds import tangents_of
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.geometry.mesh.mesh import Mesh
 
-__all__ = ["ALIGNED", "Corners", "Frames", "corners_of", "stands_out", "tangents_of"]
+__all__ = ["ALIGNED", "TIE", "WITHIN", "Corners", "Frames", "corners_of", "stands_out"]
 
+_C = sources.constants("mixed", "clearance/gc_patch.h")
 #: Cosine of 15 degrees: faces that lie across a normal so far take part in its patch, and contacts whose
 #: normals differ by no more are of one region.
-ALIGNED = np.cos(np.radians(15.0))
-#: What a corner may be outside of a polygon and count as within, in sizes; worst rounding seen 3e-16.
-WITHIN = 1e-11
+ALIGNED = _C["GC_PATCH_ALIGNED"]
+#: What a corner may be outside of a polygon and count as within, in sizes.
+WITHIN = _C["GC_PATCH_WITHIN"]
 #: Sine of the angle below which two edges are parallel and do not cross.
-PARALLEL = 1e-6
+PARALLEL = _C["GC_PATCH_PARALLEL"]
+#: Lengths that differ by no more count as equal where one of several points is chosen, in sizes, so that
+#: rounding does not choose; areas in squares of it.
+TIE = _C["GC_PATCH_TIE"]
 #: Pairs of borders that are looked at together.
 AT_ONCE = 1 << 20
 
@@ -42,22 +48,6 @@ for _kind, _a, _b in (
     (Kind.EV, _EDGE, _VERTEX), (Kind.VE, _VERTEX, _EDGE), (Kind.VV, _VERTEX, _VERTEX),
 ):  # fmt: skip
     _OF_A[_kind], _OF_B[_kind] = _a, _b
-
-
-def tangents_of(normal: Array) -> tuple[Array, Array]:
-    """Two unit vectors across each normal, so that (t1, t2, normal) is right-handed.
-
-    They depend on the normal alone, and continuously, but for two directions that are far from the axes,
-    from their diagonals, and from what is common. The opposite normal has the opposite t1 and the same t2.
-    """
-    x, y, z = normal.T
-    t1 = np.stack([y * 0.5657 - z * 0.3111, z * 0.7637 - x * 0.5657, x * 0.3111 - y * 0.7637], axis=-1)
-    length = np.sqrt((t1 * t1).sum(axis=-1, keepdims=True))
-    safe = np.maximum(length, 1e-12)
-    t1 = np.where(length > 1e-12, t1 / safe, [0.37739, -0.92605, 0.0])
-    return t1, np.stack([
-        y * t1[..., 2] - z * t1[..., 1], z * t1[..., 0] - x * t1[..., 2], x * t1[..., 1] - y * t1[..., 0]
-    ], axis=-1)  # fmt: skip
 
 
 class Frames(NamedTuple):
@@ -83,7 +73,7 @@ class Frames(NamedTuple):
     @classmethod
     def of(cls, bodies: Bodies, time: float, pairs: Array) -> Frames:
         """Those of pairs (p, 2) of bodies at a time of their step."""
-        poses = bodies.poses_at(time)
+        poses = bodies.start if bodies.start is bodies.end else bodies.poses_at(time)
         turn, (a, b) = poses.to_matrix()[:, :3, :3], pairs.T
         here = poses.position
         return cls(bodies.shape[a], bodies.shape[b], turn[a], turn[b], here[b] - here[a], here[a])
@@ -152,7 +142,7 @@ def _tables(meshes: tuple[Mesh, ...]) -> _Tables:
         _VERTEX: csr("vertex_edge_start", [(m.vertex_edges >> 1) + e for m, _, e in shift]),
     }
     flat = (join("edge_flags") & EDGE_FLAT) > 0
-    sheet = _sheets(n_faces, of_edge[1][of_edge[0][:-1][flat]], of_edge[1][of_edge[0][:-1][flat] + 1])
+    sheet = flat_sheets(n_faces, of_edge[1][of_edge[0][:-1][flat]], of_edge[1][of_edge[0][:-1][flat] + 1])
     order = np.argsort(sheet, kind="stable")
     number = np.concatenate([np.arange(n) for n in counts[:, 0]] + [np.arange(n) for n in counts[:, 1]])
     normal = np.concatenate([m.face_planes[:, :3] for m in meshes])
@@ -164,19 +154,6 @@ def _tables(meshes: tuple[Mesh, ...]) -> _Tables:
         np.concatenate([join("face_edges", _EDGE), np.repeat(edge, 2)]), number, flat, first, faces, edges,
         sheet, (np.searchsorted(sheet[order], np.arange(n_faces + 1)), order),
     )  # fmt: skip
-
-
-def _sheets(n: int, one: Array, two: Array) -> Array:
-    """Of each face the lowest of those to which flat edges lead from it, through others too."""
-    sheet = np.arange(n)
-    while True:
-        low = np.minimum(sheet[one], sheet[two])
-        before = sheet.copy()
-        for side in (one, two):
-            np.minimum.at(sheet, before[side], low)
-        sheet = sheet[sheet]
-        if np.array_equal(sheet, before):
-            return sheet
 
 
 def stands_out(bodies: Bodies, frames: Frames, rows: dict[str, Array]) -> Array:

@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.results.contact_patches import ALIGNED, Corners, Frames, corners_of, stands_out, tangents_of
+from gpu_collide.reference.clearance._patches import (
+    ALIGNED,
+    TIE,
+    WITHIN,
+    Corners,
+    Frames,
+    corners_of,
+    stands_out,
+)
 from gpu_collide.results.enums import Kind
-from gpu_collide.results.manifolds import Manifolds
-from gpu_collide.results.point_identity import keys_of, numbered_apart
+from gpu_collide.results.manifolds import tangents_of
+from gpu_collide.results.point_identity import keys_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -17,27 +25,24 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
 
-__all__ = ["manifolds_of"]
-
-#: Lengths that differ by no more count as equal where one of several points is chosen, in sizes, so that
-#: rounding does not choose; areas in squares of it.
-TIE = 1e-6
+__all__ = ["manifolds_reference"]
 
 
-def manifolds_of(contacts: Any, bodies: Bodies, max_points: int) -> Manifolds:
-    """`Manifolds` of contacts, a `Clearance` at a pose, of bodies that are there at its time of the step."""
+def manifolds_reference(contacts: Any, bodies: Bodies, max_points: int) -> dict[str, Array]:
+    """Columns of `Manifolds` beside its pairs, of contacts at a pose, a `Clearance`, of bodies that are there
+    at its time of the step. Keys of several points may be the same."""
     frames = Frames.of(bodies, contacts.info["at"], contacts.pairs)
     rounding = np.array([mesh.rounding for mesh in bodies.meshes])
     rounding = np.column_stack([rounding[frames.mesh_a], rounding[frames.mesh_b]])
     rows = _told(contacts, frames)
     _move(rows, rows["normal"], -rounding[rows["pair"]])  # onto the meshes, whose faces are cut
-    rows = _without_ghosts(bodies, frames, rows)
+    radius = np.array([mesh.radius for mesh in bodies.meshes])
+    size = np.maximum(radius[frames.mesh_a], radius[frames.mesh_b])
+    rows = _without_ghosts(bodies, frames, rows, size)
     pair, normal = rows["pair"], rows["normal"]
     leader = _leaders(pair, normal)
     first, region = np.unique(leader, return_inverse=True)
     region = region.reshape(-1)
-    radius = np.array([mesh.radius for mesh in bodies.meshes])
-    size = np.maximum(radius[frames.mesh_a], radius[frames.mesh_b])
     least = rows["distance"][first] - TIE * size[pair[first]]
     has = np.flatnonzero(rows["kind"] >= 0)
     corners, covered = corners_of(
@@ -58,17 +63,14 @@ def manifolds_of(contacts: Any, bodies: Bodies, max_points: int) -> Manifolds:
     points, key, of = {name: values[order] for name, values in points.items()}, key[order], of[order]
     kept = _chosen(points, normal[first], size[of], max_points)
     points, key, of = {name: values[kept] for name, values in points.items()}, key[kept], of[kept]
-    _move(points, normal[first][points["region"]], rounding[of])
+    _move(points, points["normal"], rounding[of])
     local = {}
     for name, turn, offset in (
         ("a", frames.rotation_a, np.zeros_like(frames.offset)), ("b", frames.rotation_b, frames.offset)
     ):  # fmt: skip
         local[f"local_{name}"] = np.einsum("nji,nj->ni", turn[of], points[f"point_{name}"] - offset[of])
         points[f"point_{name}"] = points[f"point_{name}"] + frames.origin[of]
-    return Manifolds(
-        pairs=contacts.pairs, pair=of, key=numbered_apart(key), **points, **local,
-        info={**contacts.info, "max_points": max_points},
-    )  # fmt: skip
+    return {"pair": of, "key": key, **points, **local}
 
 
 def _told(contacts: Any, frames: Frames) -> dict[str, Array]:
@@ -90,16 +92,21 @@ def _move(points: dict[str, Array], normal: Array, by: Array) -> None:
     points["point_b"] = points["point_b"] - by[:, 1:] * normal
 
 
-def _without_ghosts(bodies: Bodies, frames: Frames, rows: dict[str, Array]) -> dict[str, Array]:
-    """Of pairs that overlap, without places that are there only because they overlap.
+def _without_ghosts(bodies: Bodies, frames: Frames, rows: dict[str, Array], size: Array) -> dict[str, Array]:
+    """Of pairs that overlap or touch, without places that are there only because they do.
 
     A box that is sunk into another and stands over its side a little has corners beside that side. They would
     hold it from sliding, and are gone when it is out again.
     """
-    deep = np.zeros(len(frames.origin), bool)
-    deep[rows["pair"][rows["distance"] < 0.0]] = True
-    apart = np.flatnonzero(deep[rows["pair"]] & (rows["distance"] >= 0.0))
-    ghost = apart[~stands_out(bodies, frames, {name: values[apart] for name, values in rows.items()})]
+    meets = np.zeros(len(frames.origin), bool)
+    meets[rows["pair"][rows["distance"] < 0.0]] = True
+    touch = rows["distance"] <= WITHIN * size[rows["pair"]]
+    touching = np.zeros_like(meets)
+    touching[rows["pair"][touch]] = True
+    some = np.flatnonzero((rows["distance"] >= 0.0) & touching[rows["pair"]])
+    out = stands_out(bodies, frames, {name: values[some] for name, values in rows.items()})
+    meets[rows["pair"][some[out & touch[some]]]] = True  # it touches elsewhere, too
+    ghost = some[~out & meets[rows["pair"][some]]]
     return {name: np.delete(values, ghost, axis=0) for name, values in rows.items()}
 
 
@@ -153,7 +160,8 @@ def _chosen(points: dict[str, Array], normal: Array, size: Array, most: int) -> 
     if most == 4:
         for slot in (1, 2, 3) * 2:
             others = slots[:slot] + slots[slot + 1 :]
-            slots[slot] = choice.better(choice.area(others), slots[slot], others)
+            better = choice.better(choice.area(others), slots[slot])
+            slots[slot] = np.where(slots[3] >= 0, better, slots[slot])
     kept = np.stack(slots, axis=1).reshape(-1)
     return kept[kept >= 0]
 
@@ -187,7 +195,7 @@ class _Choice:
             found = np.where((most > base + TIE * self.size**power) & (taken[-1] >= 0), found, -1)
         return found
 
-    def better(self, value: Array, present: Array, taken: list[Array]) -> Array:
+    def better(self, value: Array, present: Array) -> Array:
         """The first point with the largest value, where that is more than what is present has."""
         most, tied = self.best(value, 2)
         n = len(value)
