@@ -184,6 +184,11 @@ GC_KERNEL void c01_clearance(
         gc_store_vec(normal_out, i, none);
         status_out[i] = GC_STATUS_INVALID_INPUT;
         if (state & GC_PAIR_INVALID) continue;
+        if (state & GC_PAIR_APART) {
+            status_out[i] = GC_STATUS_MISS;
+            bound_out[i] = GC_MAX(limits_in[2 * i], GC_R(0.0));
+            continue;
+        }
         gc_clear_motion_load(screw_in + GC_SCREW_STRIDE * i, &q);
         status_out[i] = GC_STATUS_UNRESOLVED;
         if (state & (GC_PAIR_UNRESOLVED | GC_PAIR_LONG) || q.screw.pieces < GC_R(0.0)) continue;
@@ -211,7 +216,7 @@ GC_KERNEL void c01_clearance(
             bound_out[i] = bound * q.screw.scale;
             status_out[i] = bound < q.best.distance - q.margin - GC_R(2.0) * q.rough ? GC_STATUS_UNRESOLVED : GC_STATUS_MISS;
             if (!q.found) {
-                bound_out[i] = q.below * q.screw.scale;
+                bound_out[i] = GC_MIN(q.below * q.screw.scale, limits_in[2 * i]);
                 continue;
             }
         } else status_out[i] = GC_STATUS_HIT;

@@ -307,7 +307,7 @@ def nearest(motion, a, b, tolerance, max_distance, moment=None):
     short = bound < search.best - search.margin - 2.0 * search.rough
     status = Status.UNRESOLVED if short else Status.MISS
     if search.row is None:
-        return Nearest(np.inf, search.below, np.inf, None, status)
+        return Nearest(np.inf, bound, np.inf, None, status)
     return Nearest(search.best, bound, search.s, _place(search), status)
 
 
