@@ -46,7 +46,7 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
     progress : callable, optional
         Called as ``progress(rows_done, rows)``.
     """
-    wanted = Options(features="all", precision=run.precision, motion=options.motion)
+    wanted = Options(features="all", precision=run.precision, motion=options.motion, filters=("spheres",))
     plan = decide(bodies.meshes, wanted, run.backend)
     if plan.pieces:
         run.build("screw", "bodies", "overlap_body", "clearance_body")

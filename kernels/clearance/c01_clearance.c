@@ -216,7 +216,7 @@ GC_KERNEL void c01_clearance(
             bound_out[i] = bound * q.screw.scale;
             status_out[i] = bound < q.best.distance - q.margin - GC_R(2.0) * q.rough ? GC_STATUS_UNRESOLVED : GC_STATUS_MISS;
             if (!q.found) {
-                bound_out[i] = GC_MIN(q.below * q.screw.scale, limits_in[2 * i]);
+                bound_out[i] = GC_MIN(bound * q.screw.scale, limits_in[2 * i]);
                 continue;
             }
         } else status_out[i] = GC_STATUS_HIT;

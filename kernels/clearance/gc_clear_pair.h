@@ -202,7 +202,7 @@ GC_FN void gc_clear_begin(gc_clear *q, gc_real tolerance, gc_real most, gc_real 
     q->enough = enough;
     q->at = GC_R(9.0);
     q->best.s = GC_R(0.0);
-    q->best.distance = most;
+    q->best.distance = GC_MAX(most, GC_R(2.0) * q->touch); /* what touches is found whatever is asked */
     q->best.kind = GC_NO_PLACE;
     q->best.a = q->best.b = -1;
     q->below = GC_BVH_FAR;

@@ -50,7 +50,7 @@ def not_apart(x: Executor, todo: WorkList) -> WorkList:
         limits = x.plan.limits
         x.launch(
             "hulls_apart", todo, seats=seats, columns_in=x.tables.screen["vertices_in"], keep_out=keep,
-            least_product=limits.hulls_alone, most_vertices=limits.apart_vertices,
+            least_product=limits.hulls_alone, most_vertices=limits.hull_vertices,
         )  # fmt: skip
     return x.select(todo, keep)
 

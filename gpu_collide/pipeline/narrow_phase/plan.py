@@ -54,8 +54,6 @@ class Limits(NamedTuple):
     hulls_alone, hulls, hull_vertices : int
         Products of face counts from which a plane between the hulls is looked for, by a work-item alone and
         by many; meshes with more vertices have trees to go down.
-    apart_vertices : int
-        The same where it is only asked whether bodies stay farther apart than a distance.
     heavy : int
         An item of more faces than this, and than half a thread's part of all, is shared among threads.
     walk_alone, walk_each, walk_spare : int
@@ -67,7 +65,6 @@ class Limits(NamedTuple):
     hulls_alone: int = int(_C["GC_HULLS_ALONE_PRODUCT"])
     hulls: int = int(_C["GC_HULLS_FACE_PRODUCT"])
     hull_vertices: int = int(_C["GC_HULLS_VERTICES"])
-    apart_vertices: int = 16384
     heavy: int = 4096
     walk_alone: int = 4096
     walk_each: int = 64

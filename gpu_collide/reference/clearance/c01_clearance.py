@@ -222,7 +222,8 @@ class Search:
         self.rough = ROUNDING * motion.unit
         self.margin = max(tolerance * motion.size, FINEST * self.rough)
         self.touch = max(TOUCH * motion.size, FINEST * self.rough)
-        self.best, self.s, self.below = max_distance, 0.0, np.inf
+        # what touches is found whatever is asked
+        self.best, self.s, self.below = max(max_distance, 2.0 * self.touch), 0.0, np.inf
         self.row: Any = None
 
     @property
@@ -307,7 +308,7 @@ def nearest(motion, a, b, tolerance, max_distance, moment=None):
     short = bound < search.best - search.margin - 2.0 * search.rough
     status = Status.UNRESOLVED if short else Status.MISS
     if search.row is None:
-        return Nearest(np.inf, bound, np.inf, None, status)
+        return Nearest(np.inf, min(bound, max_distance), np.inf, None, status)
     return Nearest(search.best, bound, search.s, _place(search), status)
 
 
