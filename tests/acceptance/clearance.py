@@ -9,6 +9,10 @@ truth. A pair is wrong if
 - the distance at the time told is another one, or
 - it is UNRESOLVED or INVALID_INPUT.
 
+Then each pair is asked with a `max_distance` that is a millionth of its size to ten sizes below the judge's
+distance, or above it. It is wrong if it is told as farther and the judge has it nearer, if it is told as
+nearer and is farther, or if what is told of it is wrong as above.
+
 Pairs that overlap at the start are told so by another test, and only counted. Exit 1 if any is wrong.
 """
 
@@ -45,7 +49,7 @@ def main():
 
 def _family(name, motion, given):
     """How many pairs of a family are wrong; prints a line."""
-    wrong, told, seconds = 0, np.zeros(5, int), 0.0
+    wrong, far, told, seconds = 0, 0, np.zeros(5, int), 0.0
     for begin in range(0, given.pairs, BLOCK):
         seeds = given.seed, list(EVERY).index(name), begin
         bodies, pairs = EVERY[name](generator(*seeds), min(BLOCK, given.pairs - begin))
@@ -53,28 +57,50 @@ def _family(name, motion, given):
         found = gc.clearance(bodies, pairs, motion=motion, backend=given.backend)
         seconds += time.process_time() - clock
         told += np.bincount(found.status, minlength=5)
-        bad = faults(bodies, pairs, found, motion, given.samples, given.refine)
-        for k in bad[:3].tolist():
-            print(f"  wrong: {name}, {motion}, seeds {seeds}, pair {k}: {found.distance[k]!r}", flush=True)
-        wrong += len(bad)
+        judge = Passages(bodies, pairs, motion)
+        least = judge.least(given.samples, given.refine)
+        size = sizes(bodies, pairs)
+        rng = generator(*seeds, 1)
+        off = (
+            size * 10.0 ** rng.uniform(-6.0, 1.0, len(pairs)) * np.where(rng.random(len(pairs)) < 0.3, -1, 1)
+        )
+        limit = np.maximum(least - off, 0.0)
+        asked = gc.clearance(bodies, pairs, motion=motion, backend=given.backend, max_distance=limit)
+        far += int((~np.isfinite(asked.distance)).sum())
+        for answer, most in ((found, np.full(len(pairs), np.inf)), (asked, limit)):
+            bad = faults(bodies, pairs, answer, judge, least, most)
+            for k in bad[:3].tolist():
+                print(
+                    f"  wrong: {name}, {motion}, seeds {seeds}, pair {k}, max_distance {most[k]!r}: "
+                    f"{answer.distance[k]!r}, {answer.lower_bound[k]!r}, {least[k]!r}",
+                    flush=True,
+                )
+            wrong += len(bad)
     names = ", ".join(f"{told[s]} {s.name}" for s in gc.Status if told[s])
     print(
-        f"{name}, {motion}: {names}; {wrong} wrong; {1e6 * seconds / given.pairs:.0f} us a pair", flush=True
+        f"{name}, {motion}: {names}; {far} beyond their max_distance; {wrong} wrong; "
+        f"{1e6 * seconds / given.pairs:.0f} us a pair",
+        flush=True,
     )
     return wrong
 
 
-def faults(bodies, pairs, found, motion, samples, refine):
-    """Rows of pairs that are told wrongly, (k,) int."""
-    size = np.array([mesh.radius for mesh in bodies.meshes])[bodies.shape[pairs]].max(axis=1)
+def sizes(bodies, pairs):
+    return np.array([mesh.radius for mesh in bodies.meshes])[bodies.shape[pairs]].max(axis=1)
+
+
+def faults(bodies, pairs, found, judge, least, limit):
+    """Rows of pairs that are told wrongly, (k,) int; `least`: what the judge says."""
+    size = sizes(bodies, pairs)
     way = np.linalg.norm(bodies.end.position - bodies.start.position, axis=1).max()
-    margin = np.maximum(TOLERANCE * size, OF_WAY * way)
-    judge = Passages(bodies, pairs, motion)
-    least, there = judge.least(samples, refine), judge.distance(np.where(found.kind < 0, 0.0, found.time))
+    margin, rounding = (np.maximum(share * size, OF_WAY * way) for share in (TOLERANCE, ROUNDING))
+    beyond = np.isinf(found.distance)
+    there = judge.distance(np.where(found.kind < 0, 0.0, found.time))
     good = found.distance - found.lower_bound <= margin
-    good &= found.distance <= least + margin
-    good &= found.lower_bound <= least + np.maximum(ROUNDING * size, OF_WAY * way)
+    good &= found.distance <= np.minimum(least, limit) + margin
     good &= np.abs(there - found.distance) <= margin
+    good |= beyond & (found.lower_bound >= limit - margin) & (found.lower_bound <= limit)
+    good &= found.lower_bound <= least + rounding
     good &= np.isin(found.status, [gc.Status.MISS, gc.Status.HIT])
     return np.flatnonzero(~good & (found.status != gc.Status.INITIAL_OVERLAP))
 
