@@ -1,5 +1,6 @@
 """Launch order of the clearance of pairs: s01 once; then s09 for the start and c01 for the step, or both
-for one time after the other."""
+for one time after the other. Pairs that stay farther apart than anybody asks about are settled before, by
+f01 and planes between hulls."""
 
 from __future__ import annotations
 
@@ -46,15 +47,12 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
     progress : callable, optional
         Called as ``progress(rows_done, rows)``.
     """
+    # of the filters, boxes settle less than they cost beside planes
     wanted = Options(features="all", precision=run.precision, motion=options.motion, filters=("spheres",))
     plan = decide(bodies.meshes, wanted, run.backend)
-    if plan.pieces:
-        run.build("screw", "bodies", "overlap_body", "clearance_body")
-    else:
-        run.build("screw", "overlap", "clearance")
     far = asked.at is None and np.min(asked.max_distance, initial=np.inf) < np.inf
-    if far:
-        run.build("hulls_apart")
+    programs = ("bodies", "overlap_body", "clearance_body") if plan.pieces else ("overlap", "clearance")
+    run.build("screw", *programs, *(("hulls_apart",) if far else ()))
     begun = time.perf_counter()
     tables = tables_for(bodies.meshes, run.backend, run.precision, True)
     bound, shapes = bind_poses(run, bodies, pairs), bodies.shape[pairs]
