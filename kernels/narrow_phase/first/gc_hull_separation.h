@@ -30,6 +30,7 @@ typedef struct {
     GC_GLOBAL gc_raster *parts;         /* (GC_GROUP_SIZE, 2) of many work-items */
     GC_GLOBAL int *places;              /* (GC_GROUP_SIZE,) */
     gc_raster pad;                      /* rounding of a height, and what a face may be off its plane */
+    gc_raster close;                    /* hulls so near the distance are told to be, with the plane between them */
     gc_raster distance;                 /* they are apart if they are farther apart than that: the pad of the motion */
     gc_raster bend;                     /* bound of the acceleration of B's vertices */
     gc_raster fast;                     /* and of their speed */
@@ -62,6 +63,7 @@ GC_FN void gc_hulls_load(
     h->distance = (gc_raster)k->pad;
     h->pad = (gc_raster)(GC_CULL_PAD * (GC_R(1.0) + k->speed + k->pad)) * GC_F(4.0) + GC_FILTER_FLAT
              + (gc_raster)(GC_R(4.0) * GC_PLACE_DOUBT * (k->size + k->speed));
+    h->close = (gc_raster)GC_CLOSE + GC_F(4.0) * h->pad;
     /* w is the speed where the frame begins, tb.z how much farther from the axis B's middle is */
     far = GC_ABS(k->w + k->theta * k->tb[2]) + k->theta * (k->radius_b + GC_ABS(k->tb[0]));
     h->fast = (gc_raster)((GC_ABS(k->g) + far) * GC_R(1.001));
@@ -359,7 +361,7 @@ GC_LARGE int gc_hulls_apart(const gc_hulls *h, gc_divide *d)
     const gc_screw *k = gc_screw_of(&h->pair);
     int nva = gc_mesh_a(&h->pair)->nv, nvb = gc_mesh_b(&h->pair)->nv, planes = 0, i;
     gc_real s = GC_R(-0.5) - k->tau, until = GC_R(0.5) + k->tau;
-    gc_real beyond = (gc_real)h->distance, close = GC_CLOSE + (gc_real)(GC_F(4.0) * h->pad);
+    gc_real beyond = (gc_real)h->distance, close = (gc_real)h->close;
     gc_turn t = gc_turn_at(k->theta, s);
     gc_vec way = gc_sub(gc_flow(k, t, gc_make(k->tb[0], k->tb[1], k->tb[2])), gc_make(k->ta[0], k->ta[1], k->ta[2]));
     gc_simplex q;

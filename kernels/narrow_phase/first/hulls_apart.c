@@ -33,6 +33,7 @@ GC_KERNEL void hulls_apart(
                     if (GC_FILLS) {
                         h.parts = scratch_reals + (gc_long)GC_SCRATCH_ID * (2 * GC_GROUP_SIZE);
                         h.places = scratch_ints + (gc_long)GC_SCRATCH_ID * GC_GROUP_SIZE;
+                        h.close = GC_F(0.0); /* nobody looks at features beside the plane */
                     }
                     GC_BARRIER();
                     apart = gc_hulls_apart(&h, &d);

@@ -107,7 +107,7 @@ GC_KERNEL void s01_bodies(
     GC_GLOBAL const gc_real *distance_in,   /* (n_pairs,) user units: from which on its bodies are in contact */
     int relative,                           /* 1: A stands, B moves on the screw of the relative poses */
     int closed,                             /* 1: no mesh has a border, at which no face says what can be approached */
-    int beyond,                             /* 1: contact is where they touch, and beyond the distance is what nobody asks about */
+    int beyond, /* 1: contact is where they touch, and beyond the distance is what nobody asks about */
     int capacity,
     GC_GLOBAL gc_real *motion_out,     /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL int *settled_out,        /* (n_pairs,) GC_PAIR_* bits */
