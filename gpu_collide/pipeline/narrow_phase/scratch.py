@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CANDIDATES", "CUTS", "DEEP", "FIRST", "HITS", "JOINED", "LASTING", "MANY", "PATCHES", "PIECES",
-    "ListKind", "apart", "group_bytes", "hulls", "near", "nodes_first", "pair_bytes", "plane", "screen", "walk",
+    "ListKind", "apart", "group_bytes", "hulls", "near", "nodes_first", "pair_bytes", "plane", "screen",
+    "walk",
 ]  # fmt: skip
 
 _C = sources.constants()
