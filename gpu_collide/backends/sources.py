@@ -48,6 +48,7 @@ PROGRAMS = {
     "screen_small": ("narrow_phase/screen/screen_small.c",),
     "first_contact": ("narrow_phase/first/screen_first.c",),
     "hull_separation": ("narrow_phase/first/screen_hulls.c",),
+    "hulls_apart": ("narrow_phase/first/hulls_apart.c",),
     "solve": ("narrow_phase/solve/s07_solve.c", "narrow_phase/contact/s08_contacts.c"),
     "solve_split": ("narrow_phase/solve/s07_find.c",),
     "solve_raster": ("narrow_phase/raster/s07_answer.c",),

@@ -1,5 +1,6 @@
 """Launch order of the clearance of pairs: s01 once; then s09 for the start and c01 for the step, or both
-for one time after the other."""
+for one time after the other. Pairs that stay farther apart than anybody asks about are settled before, by
+f01 and planes between hulls."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from gpu_collide.pipeline.launch.poses import bind_poses, spins_of
 from gpu_collide.pipeline.mesh_tables.tables import tables_for
 from gpu_collide.pipeline.narrow_phase.immediate import Immediate
 from gpu_collide.pipeline.narrow_phase.plan import decide
-from gpu_collide.pipeline.narrow_phase.stages import find_motion, mark_overlaps
+from gpu_collide.pipeline.narrow_phase.stages import find_motion, find_near, mark_overlaps
 from gpu_collide.results.clearance import CLEARANCE_ROWS
 
 __all__ = ["clearance"]
@@ -47,13 +48,13 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
     progress : callable, optional
         Called as ``progress(rows_done, rows)``.
     """
-    wanted = Options(features="all", precision=run.precision, motion=options.motion)
-    # distances are those of the meshes, less both rounding radii
+    # Of the filters, boxes settle less than they cost beside planes. Distances are those of the meshes, less both
+    # rounding radii.
+    wanted = Options(features="all", precision=run.precision, motion=options.motion, filters=("spheres",))
     plan = replace(decide(bodies.meshes, wanted, run.backend), at_distance=False)
-    if plan.pieces:
-        run.build("screw", "bodies", "overlap_body", "clearance_body")
-    else:
-        run.build("screw", "overlap", "clearance")
+    far = asked.at is None and np.min(asked.max_distance, initial=np.inf) < np.inf
+    programs = ("bodies", "overlap_body", "clearance_body") if plan.pieces else ("overlap", "clearance")
+    run.build("screw", *programs, *(("hulls_apart",) if far else ()))
     begun = time.perf_counter()
     tables = tables_for(bodies.meshes, run.backend, run.precision, True)
     bound, shapes = bind_poses(run, bodies, pairs), bodies.shape[pairs]
@@ -72,6 +73,8 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
             | {"pairs_in": run.to_device(bound.pairs[at:stop], np.int32)}
         )
         buffers["limits_in"] = run.to_device(limits[at:stop], run.real)
+        if far:
+            buffers["distance_in"] = run.to_device(limits[at:stop, 0], run.real)
         buffers["row_height_in"] = run.backend.zeros(stop - at, run.real)  # of rows that nobody asks for
         x = Immediate(run, plan, tables, shapes[at:stop], buffers)
         rows, deep = _piece(x, bodies.meshes, asked)
@@ -107,10 +110,14 @@ def _piece(x, meshes, asked):
     """All launches for the pairs of an executor: fields on the host, (pairs, times, ...), and of each time
     the regions of overlap."""
     run, be, n, state = x.run, x.run.backend, x.pairs.n, x.buffers["state_in"]
-    find_motion(x)
+    near = find_near(x) if "distance_in" in x.buffers else None
+    if near is None:
+        find_motion(x)
     if "spins_in" not in x.buffers:  # nobody spins
         x.buffers |= {"spins_in": be.zeros(1, np.uint8), "spin_in": be.zeros(9, run.real)}
     known = be.to_host(state).copy()
+    if near is not None:
+        known[~near & (known == 0)] = run.c["GC_PAIR_APART"]
     moments = [None] if asked.at is None else asked.at
     parts, regions = [], []
     for moment in moments:

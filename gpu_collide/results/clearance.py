@@ -74,9 +74,10 @@ class Clearance(Result):
         if one is open or two-sided, and has no inside; then `kind` is NONE, and `normal` zero. Rounding radii
         count: distances are less by both.
     lower_bound : (r,) float64
-        Proved: the bodies are never nearer. It is below `distance` by the tolerance at most (of pairs that
-        stay farther apart than ``max_distance``: below that). 0 where nothing is known. A negative distance
-        itself, or of rounded bodies below it by the tolerance at most.
+        Proved: the bodies are never nearer. It is below `distance` by the tolerance at most; of pairs
+        that stay farther apart than ``max_distance`` it is that, or below it by the tolerance at most. 0
+        where nothing is known. A negative distance itself, or of rounded bodies below it by the tolerance
+        at most.
     kind : (r,) int8
         `Kind` of the features that hold the points; NONE, -1: no place is told, or with a negative distance
         a region of overlap of which no features tell the depth (see `clearance`).

@@ -190,6 +190,11 @@ GC_KERNEL void c01_clearance(
         gc_store_vec(normal_out, i, none);
         status_out[i] = GC_STATUS_INVALID_INPUT;
         if (state & GC_PAIR_INVALID) continue;
+        if (state & GC_PAIR_APART) {
+            status_out[i] = GC_STATUS_MISS;
+            bound_out[i] = GC_MAX(limits_in[2 * i], GC_R(0.0));
+            continue;
+        }
         gc_clear_motion_load(screw_in + GC_SCREW_STRIDE * i, &q);
         status_out[i] = GC_STATUS_UNRESOLVED;
         if (state & (GC_PAIR_UNRESOLVED | GC_PAIR_LONG) || q.screw.pieces < GC_R(0.0)) continue;
@@ -207,7 +212,9 @@ GC_KERNEL void c01_clearance(
         round = (round_a + round_b) * q.screw.shrink;
         far = limits_in[2 * i + 1] * q.screw.shrink;
         gc_clear_begin(&q, tolerance, limits_in[2 * i] * q.screw.shrink + round, far < GC_R(0.0) ? far : far + round);
-        if (limits_in[2 * i] < GC_R(0.0)) q.best.distance = GC_R(2.0) * q.touch; /* do the meshes touch or cross? */
+        /* what touches is found whatever is asked; below 0: do the meshes touch or cross? */
+        if (limits_in[2 * i] < GC_R(0.0)) q.best.distance = GC_R(2.0) * q.touch;
+        else q.best.distance = GC_MAX(q.best.distance, round + GC_R(2.0) * q.touch);
         if (whole) gc_clear_step(&q, round);
         else {
             q.crossing = 1;
@@ -221,8 +228,11 @@ GC_KERNEL void c01_clearance(
         met = q.found && q.best.distance <= round + q.touch;
         if (!met) {
             status_out[i] = bound < far - q.margin - GC_R(2.0) * q.rough ? GC_STATUS_UNRESOLVED : GC_STATUS_MISS;
-            bound_out[i] = (q.found ? bound : q.below - round) * q.screw.scale;
-            if (!q.found) continue;
+            bound_out[i] = bound * q.screw.scale;
+            if (!q.found) {
+                if (limits_in[2 * i] >= GC_R(0.0)) bound_out[i] = GC_MIN(bound_out[i], limits_in[2 * i]);
+                continue;
+            }
         } else {
             status_out[i] = q.best.distance < round - q.touch ? GC_STATUS_INITIAL_OVERLAP : GC_STATUS_HIT;
             far = whole ? GC_R(0.0) : GC_MIN(far, GC_R(0.0));

@@ -42,7 +42,8 @@
 #define GC_PAIR_INVALID 1
 #define GC_PAIR_UNRESOLVED 2
 #define GC_PAIR_OVERLAP 4
-#define GC_PAIR_LONG 8 /* motion too long for the digits, and nobody has asked yet whether the sweeps meet: s01_long */
+#define GC_PAIR_LONG 8   /* motion too long for the digits, and nobody has asked yet whether the sweeps meet: s01_long */
+#define GC_PAIR_APART 16 /* they stay farther apart than anybody asks about */
 
 /* what says of a mesh whether a pair with it looks at near faces only: in any case, or beside a mesh that is far smaller; the bits
  * above are the halvings between it and the narrowest mesh of the query */

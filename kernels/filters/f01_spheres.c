@@ -69,7 +69,10 @@ GC_KERNEL void f01_spheres(
         if (pair < 0 || state_in[pair]) continue;
         gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
         w = gc_view_make(&k, GC_R(-1.0));
-        w.pad += GC_FILTER_FLAT;
+        /* B may be off its screw by a pad: its ball grows, and what is left is rounding */
+        w.pad = (gc_raster)(GC_CULL_PAD * (GC_R(1.0) + k.speed)) + GC_FILTER_FLAT;
+        w.axis = w.kappa * GC_CULL_AXIS;
+        k.radius_b += k.pad * GC_R(1.0001);
         keep_out[i] = (gc_uchar)f01_balls_meet(&w, &k);
     }
 }

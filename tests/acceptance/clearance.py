@@ -9,6 +9,10 @@ truth. A pair is wrong if
 - the distance at the time told is another one, or
 - it is UNRESOLVED or INVALID_INPUT.
 
+Then each pair is asked with a `max_distance` that is a millionth of its size to ten sizes below the judge's
+distance, or above it. It is wrong if it is told as farther and the judge has it nearer, if it is told as
+nearer and is farther, or if what is told of it is wrong as above.
+
 Pairs that overlap at the start are told so by another test, and only counted. Exit 1 if any is wrong.
 
 With ``--exact`` the judge is the least of all critical points (tests/oracle/critical_points.py), which takes
@@ -51,7 +55,7 @@ def main():
 
 def _family(name, motion, given):
     """How many pairs of a family are wrong; prints a line."""
-    wrong, told, seconds, worst = 0, np.zeros(5, int), 0.0, 0.0
+    wrong, far, told, seconds, worst = 0, 0, np.zeros(5, int), 0.0, 0.0
     for begin in range(0, given.pairs, BLOCK):
         seeds = given.seed, list(EVERY).index(name), begin
         bodies, pairs = EVERY[name](generator(*seeds), min(BLOCK, given.pairs - begin))
@@ -62,28 +66,56 @@ def _family(name, motion, given):
         if given.exact:
             bad, error = off(bodies, pairs, found, motion)
             worst = max(worst, np.abs(error).max())
-        else:
-            bad = faults(bodies, pairs, found, motion, given.samples, given.refine)
-        for k in bad[:3].tolist():
-            print(f"  wrong: {name}, {motion}, seeds {seeds}, pair {k}: {found.distance[k]!r}", flush=True)
-        wrong += len(bad)
+            wrong += _print_wrong(name, motion, seeds, bad, found, np.full(len(pairs), np.inf))
+            continue
+        judge = Passages(bodies, pairs, motion)
+        least = judge.least(given.samples, given.refine)
+        limit = _limits(generator(*seeds, 1), sizes(bodies, pairs), least)
+        asked = gc.clearance(bodies, pairs, motion=motion, backend=given.backend, max_distance=limit)
+        far += int((~np.isfinite(asked.distance)).sum())
+        for answer, most in ((found, np.full(len(pairs), np.inf)), (asked, limit)):
+            bad = faults(bodies, pairs, answer, judge, least, most)
+            wrong += _print_wrong(name, motion, seeds, bad, answer, most)
     names = ", ".join(f"{told[s]} {s.name}" for s in gc.Status if told[s])
-    line = f"{name}, {motion}: {names}; {wrong} wrong; {1e6 * seconds / given.pairs:.0f} us a pair"
-    print(f"{line}, off by {worst:.1e} of the size at most" if given.exact else line, flush=True)
+    more = f"off by {worst:.1e} of the size at most" if given.exact else f"{far} beyond their max_distance"
+    cost = f"{1e6 * seconds / given.pairs:.0f} us a pair"
+    print(f"{name}, {motion}: {names}; {wrong} wrong; {cost}; {more}", flush=True)
     return wrong
 
 
-def faults(bodies, pairs, found, motion, samples, refine):
-    """Rows of pairs that are told wrongly, (k,) int."""
-    size = np.array([mesh.radius for mesh in bodies.meshes])[bodies.shape[pairs]].max(axis=1)
+def _limits(rng, size, least):
+    """For each pair a `max_distance` below or above its distance."""
+    sign = np.where(rng.random(len(size)) < 0.3, -1, 1)
+    return np.maximum(least - sign * size * 10.0 ** rng.uniform(-6.0, 1.0, len(size)), 0.0)
+
+
+def _print_wrong(name, motion, seeds, bad, found, most):
+    """Prints the first of the rows `bad`; returns how many there are."""
+    for k in bad[:3].tolist():
+        print(
+            f"  wrong: {name}, {motion}, seeds {seeds}, pair {k}, max_distance {most[k]!r}: "
+            f"{found.distance[k]!r}, {found.lower_bound[k]!r}",
+            flush=True,
+        )
+    return len(bad)
+
+
+def sizes(bodies, pairs):
+    return np.array([mesh.radius for mesh in bodies.meshes])[bodies.shape[pairs]].max(axis=1)
+
+
+def faults(bodies, pairs, found, judge, least, limit):
+    """Rows of pairs that are told wrongly, (k,) int; `least`: what the judge says."""
+    size = sizes(bodies, pairs)
     way = np.linalg.norm(bodies.end.position - bodies.start.position, axis=1).max()
-    margin = np.maximum(TOLERANCE * size, OF_WAY * way)
-    judge = Passages(bodies, pairs, motion)
-    least, there = judge.least(samples, refine), judge.distance(np.where(found.kind < 0, 0.0, found.time))
+    margin, rounding = (np.maximum(share * size, OF_WAY * way) for share in (TOLERANCE, ROUNDING))
+    beyond = np.isinf(found.distance)
+    there = judge.distance(np.where(found.kind < 0, 0.0, found.time))
     good = found.distance - found.lower_bound <= margin
-    good &= found.distance <= least + margin
-    good &= found.lower_bound <= least + np.maximum(ROUNDING * size, OF_WAY * way)
+    good &= found.distance <= np.minimum(least, limit) + margin
     good &= np.abs(there - found.distance) <= margin
+    good |= beyond & (found.lower_bound >= limit - margin) & (found.lower_bound <= limit)
+    good &= found.lower_bound <= least + rounding
     good &= np.isin(found.status, [gc.Status.MISS, gc.Status.HIT])
     return np.flatnonzero(~good & (found.status != gc.Status.INITIAL_OVERLAP))
 

@@ -29,9 +29,18 @@ def test_clearance_is_right_and_what_is_not_is_found(name):
     bodies, pairs = EVERY[name](np.random.default_rng(5), 40)
     motion = "body" if name == "spins" else "relative"
     found = gc.clearance(bodies, pairs, motion=motion, backend="cpu")
-    assert len(faults(bodies, pairs, found, motion, 24, 2)) == 0
+    judge = nearest.Passages(bodies, pairs, motion)
+    least, none = judge.least(24, 2), np.full(len(pairs), np.inf)
+    assert len(faults(bodies, pairs, found, judge, least, none)) == 0
     apart = found.distance > 1e-6
     far = dataclasses.replace(found, distance=found.distance * 1.001, lower_bound=found.lower_bound * 1.001)
     near = dataclasses.replace(found, distance=found.distance * 0.999, lower_bound=found.lower_bound * 0.999)
     for bad in (far, near):
-        assert set(np.flatnonzero(apart)) <= set(faults(bodies, pairs, bad, motion, 24, 2))
+        assert set(np.flatnonzero(apart)) <= set(faults(bodies, pairs, bad, judge, least, none))
+    limit = found.distance * 0.999  # all that are apart are beyond it, and would not be beyond their distance
+    beyond = dataclasses.replace(found, distance=none, lower_bound=limit)
+    assert not set(np.flatnonzero(apart)) & set(faults(bodies, pairs, beyond, judge, least, limit))
+    beyond = dataclasses.replace(found, distance=none, lower_bound=found.distance * 1.001)
+    assert set(np.flatnonzero(apart)) <= set(
+        faults(bodies, pairs, beyond, judge, least, found.distance * 1.001)
+    )

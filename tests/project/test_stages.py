@@ -35,6 +35,7 @@ SHARED_LAUNCHES = {
     "screen_small": ("s02",),
     "screen_first": (),
     "screen_hulls": (),
+    "hulls_apart": (),
 }
 """Entry points that run several stages, and those stages, which have no entry point of their own. The screen
 of small meshes has s05 and s06 in a form of its own (``gc_small.h``)."""
@@ -140,10 +141,11 @@ def test_each_kernel_of_the_narrow_phase_is_launched_at_one_place():
                 found.update(text for text in texts if isinstance(text, str))
     programs = (
         "near_faces", "join_near_faces", "screen", "screen_small", "first_contact", "hull_separation",
+        "hulls_apart",
         "solve", "solve_split", "solve_raster", "start", "overlap", "bodies",
     )  # fmt: skip
     names = {name for program in programs for name in declarations.parse(sources.program(program))}
-    names |= {"s01_screw", "s01_long", "g02_pairs"}
+    names |= {"s01_screw", "s01_long", "s01_widen", "g02_pairs"}
     names -= {"s09_step"}  # of the bisection
     assert found == Counter(names), (names - set(found), found - Counter(names))
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gpu_collide.pipeline.narrow_phase.immediate import Immediate
     from gpu_collide.pipeline.narrow_phase.near_faces import Lot
 
-__all__ = ["between_hulls", "search"]
+__all__ = ["between_hulls", "not_apart", "search"]
 
 #: Shares of a heavy item for each thread, and in all; in place of a number of them: the lists are made.
 _SHARES, _MOST_SHARES, _LISTS = 4, 256, -1
@@ -41,6 +41,18 @@ def between_hulls(x: Executor, todo: WorkList) -> tuple[WorkList, Entries]:
 
     found = x.fill("hulls", scratch.CANDIDATES, todo.most, emit)
     return x.select(todo, keep), found
+
+
+def not_apart(x: Executor, todo: WorkList) -> WorkList:
+    """hulls_apart: those of the pairs whose hulls are not seen to stay apart, the same ones on any device."""
+    keep = x.empty(todo.most, np.uint8)
+    if seats := x.seats("apart", todo, scratch.apart(x.run)) if not reads(x) or todo.n else None:
+        limits = x.plan.limits
+        x.launch(
+            "hulls_apart", todo, seats=seats, columns_in=x.tables.screen["vertices_in"], keep_out=keep,
+            least_product=limits.hulls_alone, most_vertices=limits.hull_vertices,
+        )  # fmt: skip
+    return x.select(todo, keep)
 
 
 def search(x: Executor, lots: Sequence[Lot], walk_limit: int) -> Entries:

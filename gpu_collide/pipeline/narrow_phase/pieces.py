@@ -36,12 +36,14 @@ def distances_of(
     return run.backend.fill(run.backend.empty(n, run.real), 0.0 if told is Distances.EACH else told)
 
 
-def cut(x: Executor) -> Executor:
-    """s01_bodies: the motions of every pair, its state, and its pieces; an executor with those for pairs."""
+def cut(x: Executor, beyond: bool = False) -> Executor:
+    """s01_bodies: the motions of every pair, its state, and its pieces; an executor with those for pairs.
+    `beyond`: contact is touch, and the distances are those beyond which nobody asks."""
     options = x.plan.options
     given = {
         "motion_out": x.buffers["screw_out"], "settled_out": x.buffers["state_out"],
         "relative": int(options.motion == "relative"), "closed": int(x.plan.closed),
+        "beyond": int(beyond),
     }  # fmt: skip
     if "distance_in" not in x.buffers:  # they touch
         x.buffers["distance_in"] = x.zeros(x.pairs.most, x.run.real)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CANDIDATES", "CUTS", "DEEP", "FIRST", "HITS", "JOINED", "LASTING", "MANY", "PATCHES", "PIECES",
-    "ListKind", "group_bytes", "hulls", "near", "nodes_first", "pair_bytes", "plane", "screen", "walk",
+    "ListKind", "apart", "group_bytes", "hulls", "near", "nodes_first", "pair_bytes", "plane", "screen",
+    "walk",
 ]  # fmt: skip
 
 _C = sources.constants()
@@ -145,6 +146,11 @@ def hulls(run: Launcher) -> tuple[int, int]:
     room, met, counts = (int(_C[f"GC_SLAB_{x}"]) for x in ("ROOM", "MET", "COUNTS"))
     size = run.backend.group_size
     return 36 * room + 2 * size, counts + 6 * room + 4 * met + size
+
+
+def apart(run: Launcher) -> tuple[int, int]:
+    """The same for a group of ``hulls_apart``."""
+    return 2 * run.backend.group_size, run.backend.group_size
 
 
 def walk(run: Launcher, plan: Plan) -> tuple[int, int, int]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.pipeline.narrow_phase import scratch
-from gpu_collide.pipeline.narrow_phase.candidates import between_hulls, search
+from gpu_collide.pipeline.narrow_phase.candidates import between_hulls, not_apart, search
 from gpu_collide.pipeline.narrow_phase.contacts import solve, write
 from gpu_collide.pipeline.narrow_phase.immediate import reads
 from gpu_collide.pipeline.narrow_phase.near_faces import lots_of
@@ -19,11 +19,12 @@ from gpu_collide.pipeline.narrow_phase.pieces import cut, propose_for_pairs, set
 from gpu_collide.pipeline.narrow_phase.plan import FILTERS
 
 if TYPE_CHECKING:
-    from gpu_collide._types import Buffer
+    from gpu_collide._types import Array, Buffer
     from gpu_collide.pipeline.narrow_phase.contacts import Written
     from gpu_collide.pipeline.narrow_phase.executor import Executor, WorkList
+    from gpu_collide.pipeline.narrow_phase.immediate import Immediate
 
-__all__ = ["filter_pairs", "find_motion", "mark_overlaps", "narrow_phase"]
+__all__ = ["filter_pairs", "find_motion", "find_near", "mark_overlaps", "narrow_phase"]
 
 
 def narrow_phase(x: Executor) -> Written:
@@ -66,14 +67,29 @@ def _of_pieces(x: Executor) -> Written:
     return write(x, solve(x, x.todo, lists))
 
 
-def find_motion(x: Executor) -> None:
-    """s01: the relative motion of every pair, and its state."""
+def find_motion(x: Executor, beyond: bool = False) -> Executor:
+    """s01: the relative motion of every pair, and its state; an executor of what culls: them, or their
+    pieces. `beyond`: with pads that are wider by the distances beyond which nobody asks."""
     if x.plan.pieces:
-        cut(x)
-        return
+        return cut(x, beyond)
     x.launch("s01_screw", x.pairs)
     if not x.plan.serial:
         x.launch("s01_long", x.pairs)
+    if beyond:
+        x.launch("s01_widen", x.pairs)
+    return x
+
+
+def find_near(x: Immediate) -> Array:
+    """s01, f01 to f03, hulls_apart: which of the pairs may come within ``distance_in`` during the step, (n,)
+    bool."""
+    y = find_motion(x, True)
+    left = not_apart(y, filter_pairs(y)).read
+    near = np.zeros(x.pairs.n, bool)
+    if x.plan.pieces and len(left):
+        left = x.run.backend.to_host(y.buffers["piece_in"])[left]
+    near[left] = True
+    return near
 
 
 def filter_pairs(x: Executor) -> WorkList:

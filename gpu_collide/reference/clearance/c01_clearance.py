@@ -225,7 +225,8 @@ class Search:
         self.rough = ROUNDING * motion.unit
         self.margin = max(tolerance * motion.size, FINEST * self.rough)
         self.touch = self.near = max(TOUCH * motion.size, FINEST * self.rough)
-        most = max_distance + rounding if max_distance >= 0.0 else 2.0 * self.touch  # do the meshes touch?
+        # what touches is found whatever is asked; below 0: do the meshes touch?
+        most = rounding + max(max_distance, 2.0 * self.touch) if max_distance >= 0.0 else 2.0 * self.touch
         self.best, self.s, self.below = most, 0.0, np.inf
         self.row: Any = None
 
@@ -323,7 +324,8 @@ def nearest(motion, a, b, tolerance, max_distance, moment=None, rounding=0.0):
     short = bound < far - search.margin - 2.0 * search.rough
     status = Status.UNRESOLVED if short else Status.MISS
     if search.row is None:
-        return Nearest(np.inf, search.below - rounding, np.inf, None, status)
+        bound = min(bound, max_distance) if max_distance >= 0.0 else bound
+        return Nearest(np.inf, bound, np.inf, None, status)
     return Nearest(far, bound, search.s, _place(search), status)
 
 

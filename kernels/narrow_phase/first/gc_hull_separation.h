@@ -30,6 +30,8 @@ typedef struct {
     GC_GLOBAL gc_raster *parts;         /* (GC_GROUP_SIZE, 2) of many work-items */
     GC_GLOBAL int *places;              /* (GC_GROUP_SIZE,) */
     gc_raster pad;                      /* rounding of a height, and what a face may be off its plane */
+    gc_raster close;                    /* hulls so near the distance are told to be, with the plane between them */
+    gc_raster distance;                 /* they are apart if they are farther apart than that: the pad of the motion */
     gc_raster bend;                     /* bound of the acceleration of B's vertices */
     gc_raster fast;                     /* and of their speed */
 } gc_hulls;
@@ -58,8 +60,10 @@ GC_FN void gc_hulls_load(
     k = gc_screw_of(&h->pair);
     h->va = columns + 3 * gc_mesh_a(&h->pair)->vertex0;
     h->vb = columns + 3 * gc_mesh_b(&h->pair)->vertex0;
-    h->pad = (gc_raster)(GC_CULL_PAD * (GC_R(1.0) + k->speed)) * GC_F(4.0) + GC_FILTER_FLAT
+    h->distance = (gc_raster)k->pad;
+    h->pad = (gc_raster)(GC_CULL_PAD * (GC_R(1.0) + k->speed + k->pad)) * GC_F(4.0) + GC_FILTER_FLAT
              + (gc_raster)(GC_R(4.0) * GC_PLACE_DOUBT * (k->size + k->speed));
+    h->close = (gc_raster)GC_CLOSE + GC_F(4.0) * h->pad;
     /* w is the speed where the frame begins, tb.z how much farther from the axis B's middle is */
     far = GC_ABS(k->w + k->theta * k->tb[2]) + k->theta * (k->radius_b + GC_ABS(k->tb[0]));
     h->fast = (gc_raster)((GC_ABS(k->g) + far) * GC_R(1.001));
@@ -130,6 +134,15 @@ GC_FN gc_look gc_look_none(void)
     return r;
 }
 
+/* Of equally low ones the first, however many work-items look. */
+GC_INLINE void gc_look_take(gc_look *r, gc_raster low, int at)
+{
+    if (low < r->low || (low == r->low && at < r->at)) {
+        r->low = low;
+        r->at = at;
+    }
+}
+
 /* At least so long a vertex takes that is d above a plane and moves by v along it: down to -v u = d + bend u^2 / 2. One that is
  * not above takes no time. */
 GC_INLINE gc_raster gc_time_above(gc_raster d, gc_raster v, gc_raster bend)
@@ -175,8 +188,7 @@ GC_INLINE gc_look gc_look_alone(
             }
         }
         for (j = 0; j < GC_LANES; ++j) {
-            r.at = low[j] < r.low ? at[j] + j : r.at;
-            r.low = low[j] < r.low ? low[j] : r.low;
+            gc_look_take(&r, low[j], at[j] + j);
             r.least = least[j] < r.least ? least[j] : r.least;
         }
         return r;
@@ -220,10 +232,7 @@ GC_FN gc_look gc_look_many(
     GC_BARRIER();
     r = gc_look_none();
     for (i = 0; i < GC_GROUP_SIZE; ++i) {
-        if (h->parts[2 * i] < r.low) {
-            r.low = h->parts[2 * i];
-            r.at = h->places[i];
-        }
+        gc_look_take(&r, h->parts[2 * i], h->places[i]);
         r.least = GC_MIN(h->parts[2 * i + 1], r.least);
     }
     GC_BARRIER(); /* all have read it */
@@ -345,13 +354,14 @@ gc_corner(const gc_screw *k, const gc_real *rot, const gc_real *shift, GC_GLOBAL
 
 /* ---- both -------------------------------------------------------------------------------------------------------- */
 
-/* 1: the hulls are apart all along. 0: d has a plane that divides them from d->s on for a moment, and they are apart before; if d->known.
+/* 1: the hulls are apart all along, by more than a distance. 0: d has a plane that divides them from d->s on for a moment, and they are apart before; if d->known.
  * All work-items of the group take part. */
 GC_LARGE int gc_hulls_apart(const gc_hulls *h, gc_divide *d)
 {
     const gc_screw *k = gc_screw_of(&h->pair);
     int nva = gc_mesh_a(&h->pair)->nv, nvb = gc_mesh_b(&h->pair)->nv, planes = 0, i;
-    gc_real s = GC_R(-0.5) - k->tau, until = GC_R(0.5) + k->tau, close = GC_CLOSE + (gc_real)(GC_F(4.0) * h->pad);
+    gc_real s = GC_R(-0.5) - k->tau, until = GC_R(0.5) + k->tau;
+    gc_real beyond = (gc_real)h->distance, close = (gc_real)h->close;
     gc_turn t = gc_turn_at(k->theta, s);
     gc_vec way = gc_sub(gc_flow(k, t, gc_make(k->tb[0], k->tb[1], k->tb[2])), gc_make(k->ta[0], k->ta[1], k->ta[2]));
     gc_simplex q;
@@ -361,16 +371,16 @@ GC_LARGE int gc_hulls_apart(const gc_hulls *h, gc_divide *d)
     d->n = way;
     d->closing = GC_F(0.0);
     do {
-        gc_real length = gc_norm(way);
+        gc_real length = gc_norm(way), left = length - beyond;
         gc_vec n;
         gc_look a, b;
         gc_raster top, gap, across;
         int again = 0;
-        if (!(length > GC_R(1e-12))) return 0;
+        if (!(left > GC_R(1e-12))) return 0; /* of a distance beyond all numbers too */
         n = gc_scale(way, GC_R(1.0) / length);
         across = GC_SQRT_R((gc_raster)(n.x * n.x + n.z * n.z));
         a = gc_look_low(h, h->va, nva, gc_level_a(k, n));
-        top = h->pad - a.low;
+        top = h->pad + h->distance - a.low;
         b = gc_look_timed(h, h->vb, nvb, gc_level_b(k, t, n), gc_rate_b(k, t, n), top, h->bend * across);
         gap = b.low - top;
         if (gap > GC_F(0.0)) {
@@ -384,7 +394,7 @@ GC_LARGE int gc_hulls_apart(const gc_hulls *h, gc_divide *d)
             d->n = n;
             d->closing = -gc_level_at(fall, h->vb[b.at], h->vb[nvb + b.at], h->vb[2 * nvb + b.at]);
             /* near, and across the shortest way */
-            if (d->known && q.n && length < close && (gc_real)(gap + h->pad) > GC_R(0.7) * length) return 0;
+            if (d->known && q.n && left < close && (gc_real)(gap + h->pad) > GC_R(0.7) * left) return 0;
         }
         if (gap > GC_F(0.0)) t = gc_turn_at(k->theta, s);
         for (i = 0; i < q.n; ++i) again |= q.ia[i] == a.at && q.ib[i] == b.at;

@@ -107,6 +107,7 @@ GC_KERNEL void s01_bodies(
     GC_GLOBAL const gc_real *distance_in,   /* (n_pairs,) user units: from which on its bodies are in contact */
     int relative,                           /* 1: A stands, B moves on the screw of the relative poses */
     int closed,                             /* 1: no mesh has a border, at which no face says what can be approached */
+    int beyond, /* 1: contact is where they touch, and beyond the distance is what nobody asks about */
     int capacity,
     GC_GLOBAL gc_real *motion_out,     /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL int *settled_out,        /* (n_pairs,) GC_PAIR_* bits */
@@ -199,7 +200,7 @@ GC_KERNEL void s01_bodies(
                                 : s01_boxes_meet(
                                       mesh_reals_in, shape_in, start_position_in, start_quat_in, end_position_in,
                                       end_quat_in, spins_in, spin_in, a, b, distance_in[i]);
-            if (meet) settled_out[i] = GC_PAIR_UNRESOLVED;
+            if (meet || beyond) settled_out[i] = GC_PAIR_UNRESOLVED;
             r = s01_settled(size);
             gc_screw_make(r.q0, r.q0, r.p0, r.p1, size, &k);
             k.pieces = GC_R(-1.0);
@@ -207,8 +208,8 @@ GC_KERNEL void s01_bodies(
             continue;
         }
         o.pieces = (gc_real)n;
-        o.distance = near;
-        if (one && !(near > GC_R(0.0))) gc_screw_store(&k, motion_out + GC_SCREW_STRIDE * i);
+        o.distance = beyond ? GC_R(0.0) : near;
+        if (one && !(o.distance > GC_R(0.0))) gc_screw_store(&k, motion_out + GC_SCREW_STRIDE * i);
         else gc_bodies_store(&o, motion_out + GC_SCREW_STRIDE * i);
         h = GC_R(1.0) / (gc_real)n;
         if (n > 1) gc_bodies_at(&o, GC_R(-0.5), &to);

@@ -93,3 +93,24 @@ GC_KERNEL void s01_long(
         state_out[i] = meet ? GC_PAIR_UNRESOLVED : 0;
     }
 }
+
+/* Pads of the screws of pairs of which nobody asks what is beyond a distance: wider by that. What moves too far for the digits is unresolved.
+ * Pads are read by what culls alone. One work-item per pair. */
+GC_KERNEL void s01_widen(
+    int n_pairs,
+    GC_GLOBAL const int *pairs_in,
+    GC_GLOBAL const int *shape_in,
+    GC_GLOBAL const gc_real *mesh_reals_in,
+    GC_GLOBAL const gc_real *distance_in, /* (n_pairs,) user units */
+    GC_GLOBAL gc_real *screw_out,
+    GC_GLOBAL int *state_out)
+{
+    for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
+        GC_GLOBAL gc_real *k = screw_out + GC_SCREW_STRIDE * i;
+        gc_real round = mesh_reals_in[GC_MESH_REAL_STRIDE * shape_in[pairs_in[2 * i]] + GC_MESH_REAL_rounding]
+                        + mesh_reals_in[GC_MESH_REAL_STRIDE * shape_in[pairs_in[2 * i + 1]] + GC_MESH_REAL_rounding];
+        if (state_out[i]) continue;
+        if (k[GC_SCREW_pieces] < GC_R(0.0)) state_out[i] = GC_PAIR_UNRESOLVED;
+        else k[GC_SCREW_pad] = (distance_in[i] + round) * k[GC_SCREW_shrink] * GC_R(1.00001);
+    }
+}
