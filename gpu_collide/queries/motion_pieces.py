@@ -156,12 +156,14 @@ class Problem:
         (k, n), among = off.shape, len(self.link_pairs) > 0
         if not k:
             return NO_ROWS
-        reach = (reach + (1 + among) * off.max()) * (1 + ROUNDING) + self.share
         bodies = self._bodies(pieces.first, pieces.last)
         if self.obstacles is not None:
             bodies = Bodies.concatenate([bodies, self.obstacles])
         many = [k * n, len(bodies) - k * n]
-        if not np.isfinite(reach):
+        grown = np.full(len(bodies), reach)
+        grown[: k * n] += 2 * off.reshape(-1)
+        grown = grown * (1 + ROUNDING) + self.share
+        if not np.isfinite(grown).all():
             a, b = np.divmod(np.arange(k * n * (n + many[1])), n + many[1])
             b += np.where(b < n, a - a % n, (k - 1) * n)
         else:
@@ -170,7 +172,7 @@ class Problem:
             group = np.repeat([LINKS, OBSTACLES], many)
             mask = np.repeat([OBSTACLES + LINKS * among, LINKS], many)
             rules = check_rules(len(bodies), world, group, mask, None, True)
-            a, b = gathered(open_search(self.engine, bodies, rules, margin=reach)).T
+            a, b = gathered(open_search(self.engine, bodies, rules, margin=grown)).T
         links = b < k * n
         return joined(
             [self._of_link_pairs(a[links], b[links]), _rows(a[~links], b[~links] - k * n, False, n)]
