@@ -14,9 +14,9 @@ from gpu_collide.bodies.quaternion import multiply, rotate
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.check_motions import prove
 from gpu_collide.recordings.recording import Recording
-from gpu_collide.robots.chain import Chain, Frames
+from gpu_collide.reference.robots.r01_frames import Chain
 from gpu_collide.robots.curves import Curves
-from gpu_collide.robots.deviation import deviations
+from gpu_collide.robots.edges import Edges, poses_of
 from gpu_collide.robots.joints import Joint, as_frame, as_tree
 from gpu_collide.robots.urdf import disabled_pairs, read_urdf
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array, ArrayLike, BackendName, StrPath
-    from gpu_collide.queries.motion_pieces import Pieces
     from gpu_collide.results.motion_checks import MotionChecks
 
 __all__ = ["Robot"]
@@ -162,7 +161,7 @@ class Robot:
         Poses
             Shape (n, links), in the world, in the order of `link_names`.
         """
-        return _poses(self._links.links(self._links.joints(self._values(self._free(q, "q")))))
+        return poses_of(self._links.links(self._links.joints(self._values(self._free(q, "q")))))
 
     def recording(
         self, q: ArrayLike, times: ArrayLike | None = None, *, static: Bodies | Mesh | None = None
@@ -264,21 +263,11 @@ class Robot:
         curves = Curves.between(
             self._values(start), self._values(end), *(None if v is None else v @ rate for v in slopes)
         )
-        chain = self._chain
-
-        def frames_at(motion: Array, time: Array) -> Frames:
-            return chain.links(chain.joints(curves.at(motion, time)))
-
-        def bound(pieces: Pieces) -> Array:
-            ends = (Frames(poses.position, poses.unit_wxyz) for poses in (pieces.first, pieces.last))
-            return deviations(chain, curves.rates(pieces.motion, pieces.begin, pieces.end), *ends)
-
         pairs = self._shape_pairs() if check_bool(self_collisions, "self_collisions") else None
         if obstacles is None and pairs is None:
             raise TypeError("obstacles: expected Bodies, or self_collisions=True: there is nothing to hit")
         found = prove(
-            self._bodies, lambda motion, time: _poses(frames_at(motion, time)), len(start), bound, obstacles,
-            pairs, margin=margin, max_pieces=max_pieces, first=first, places=places,
+            self._bodies, len(start), lambda engine: Edges(engine, self._chain, curves), obstacles, pairs, margin=margin, max_pieces=max_pieces, first=first, places=places,
             clearance=clearance, backend=backend, max_bytes=max_bytes,
         )  # fmt: skip
         owner = np.append(self._owner, -1).astype(np.int32)
@@ -350,10 +339,6 @@ class Robot:
         return np.concatenate(
             [np.stack(np.meshgrid(own[a], own[b]), axis=-1).reshape(-1, 2) for a, b in self.link_pairs]
         )
-
-
-def _poses(frames: Frames) -> Poses:
-    return Poses.from_quat_wxyz(frames.position, frames.quat)
 
 
 def _shapes(

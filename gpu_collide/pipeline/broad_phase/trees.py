@@ -95,7 +95,8 @@ _mesh_bounds: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 def mesh_bounds(meshes, margin=0.0, shape=None):
     """(meshes, 7) float64: centre, radius, and half the sides of the bounding box of each mesh, grown by half
-    a margin: what is nearer to each other than that meets then."""
+    a margin: what is nearer to each other than that meets then. With a margin for each body, (bodies,), a row
+    for each, which has the mesh of this number in `shape`."""
     for mesh in meshes:
         if mesh not in _mesh_bounds:
             half = np.abs(mesh.vertices - mesh.center).max(axis=0) + mesh.rounding
@@ -142,7 +143,7 @@ class BodyTree:
         """Tree over `bodies` under `rules` (of which only the worlds decide the order).
 
         `placed`, if it is given, are buffers that hold the poses already (see `bind_poses`). Bodies count as
-        larger by half of `margin`; such a tree is not for another step.
+        larger by half of `margin`, one or one a body; such a tree is not for another step.
         """
         tree = cls(run, rules)
         tree.look(bodies)

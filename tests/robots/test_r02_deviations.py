@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.robots.chain import Chain, Frames
+from gpu_collide.reference.robots.r01_frames import Chain, Frames
 from gpu_collide.robots.curves import Curves
-from gpu_collide.robots.deviation import deviations
+from gpu_collide.reference.robots.r02_deviations import deviations
 from tests.oracle import plain_chain
 
 LOW, HIGH = np.array([-0.06, -0.06, -0.06]), np.array([0.06, 0.06, 0.26])
