@@ -50,7 +50,8 @@ class ChainMotions:
                 frame_out=be.empty(max(1, 7 * k * self.n_joints), run.real),
             )  # fmt: skip
         position, quat = (be.to_host(one)[: k * self.n_links * w] for one, w in zip(out, (3, 4), strict=True))
-        return Frames(position.reshape(k, -1, 3).astype(float), quat.reshape(k, -1, 4).astype(float))
+        shape = k, self.n_links
+        return Frames(position.reshape(*shape, 3).astype(float), quat.reshape(*shape, 4).astype(float))
 
     def deviations(self, motion, begin, end, first, last):
         """(k, links): how far links may be from the screws between their frames at both ends of pieces."""
@@ -66,7 +67,8 @@ class ChainMotions:
 
     def _found(self, n, rows, motion, begin, end, first, last):
         run, be = self.run, self.run.backend
-        bound, frames = be.empty(max(1, n), run.real), be.empty(14 * (n if rows else 1) or 1, run.real)
+        given_rows = rows is not None
+        bound, frames = be.empty(max(1, n), run.real), be.empty(14 * (n if given_rows else 1) or 1, run.real)
         if n:
             given = {
                 "begin_in": begin, "end_in": end,
@@ -74,15 +76,17 @@ class ChainMotions:
                 "last_position_in": last.position, "last_quat_in": last.quat,
             }  # fmt: skip
             given = {name: run.to_device(array, run.real) for name, array in given.items()}
-            listed = zip(("piece_in", "of_in", "row_link_in"), rows or [np.zeros(1)] * 3, strict=True)
+            listed = zip(
+                ("piece_in", "of_in", "row_link_in"), rows if given_rows else [np.zeros(1)] * 3, strict=True
+            )
             run.launch(
                 "r02_deviations", n, self.buffers, given,
                 {name: run.to_device(array, np.int32) for name, array in listed},
-                n=n, relative=int(rows is not None), motion_in=run.to_device(motion, np.int32),
+                n=n, relative=int(given_rows), motion_in=run.to_device(motion, np.int32),
                 bound_out=bound, frame_out=frames,
             )  # fmt: skip
         bound, frames = be.to_host(bound)[:n].astype(float), be.to_host(frames).astype(float)
-        return np.where(bound >= 0.0, bound, np.inf), frames[: 14 * n if rows else 0]
+        return np.where(bound >= 0.0, bound, np.inf), frames[: 14 * n if given_rows else 0]
 
 
 def _tables(run, chain):
@@ -105,7 +109,8 @@ def _tables(run, chain):
         above = np.flatnonzero(carried[:, j])
         path[j, : len(above)] = above
     whole = {
-        "parent_in": chain.parent, "carrier_in": chain.carrier, "depth_in": carried.sum(axis=0) - 1, "path_in": path,
+        "parent_in": chain.parent, "carrier_in": chain.carrier,
+        "depth_in": carried.sum(axis=0) - 1, "path_in": path,
     }  # fmt: skip
     numbers = {"joint_in": joint, "link_in": link, "base_in": np.concatenate(chain.base)}
     none = np.zeros(1)

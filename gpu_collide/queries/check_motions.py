@@ -202,7 +202,9 @@ def prove(
     if clearance is not None and clearance != np.inf:
         clearance = _from_zero(clearance, "clearance", float)
     shortest = 0.5**deepest
-    problem = Problem(links.meshes, links.shape, motions_on(engine), obstacles, pairs, margin, engine, shortest)
+    problem = Problem(
+        links.meshes, links.shape, motions_on(engine), obstacles, pairs, margin, engine, shortest
+    )
     found = Answers(n_motions)
     step = max(1, BLOCK // n)
     for begin in range(0, n_motions, step):

@@ -44,7 +44,9 @@ class Edges(Motions):
             return None
         of, link = (np.where(down, a, b)[row] for a, b in ((rows.link, other), (other, rows.link)))
         bound, ends = self._found.relative((rows.piece[row], of, link), *_asked(pieces))
-        return Relative(row, of, link, bound, *(poses_of(Frames(*(part[:, k] for part in ends))) for k in (0, 1)))
+        return Relative(
+            row, of, link, bound, *(poses_of(Frames(*(part[:, k] for part in ends))) for k in (0, 1))
+        )
 
 
 def poses_of(frames: Frames) -> Poses:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -263,12 +264,13 @@ class Robot:
         curves = Curves.between(
             self._values(start), self._values(end), *(None if v is None else v @ rate for v in slopes)
         )
-        pairs = self._shape_pairs() if check_bool(self_collisions, "self_collisions") else None
+        pairs = self._shape_pairs if check_bool(self_collisions, "self_collisions") else None
         if obstacles is None and pairs is None:
             raise TypeError("obstacles: expected Bodies, or self_collisions=True: there is nothing to hit")
         found = prove(
-            self._bodies, len(start), lambda engine: Edges(engine, self._chain, curves), obstacles, pairs, margin=margin, max_pieces=max_pieces, first=first, places=places,
-            clearance=clearance, backend=backend, max_bytes=max_bytes,
+            self._bodies, len(start), lambda engine: Edges(engine, self._chain, curves), obstacles, pairs,
+            margin=margin, max_pieces=max_pieces, first=first, places=places, clearance=clearance,
+            backend=backend, max_bytes=max_bytes,
         )  # fmt: skip
         owner = np.append(self._owner, -1).astype(np.int32)
 
@@ -331,6 +333,7 @@ class Robot:
         kept = [frozenset(pair) not in skip for pair in pairs.tolist()]
         return pairs[np.array(kept, bool)]
 
+    @cached_property
     def _shape_pairs(self) -> Array | None:
         """Pairs of shapes of the pairs of links, or None."""
         if not len(self.link_pairs):

@@ -103,7 +103,7 @@ GC_FN void gc_sine_cosine(gc_real x, gc_real *sine, gc_real *cosine)
 }
 
 /* The value of a joint at a time; `curve`: coefficients of start + t (rate + t (square + t cube)), `step` numbers apart. */
-GC_FN gc_real gc_curve_at(GC_GLOBAL const gc_real *curve, int step, gc_real t)
+GC_FN gc_real gc_joint_value(GC_GLOBAL const gc_real *curve, int step, gc_real t)
 {
     return curve[0] + t * (curve[step] + t * (curve[2 * step] + t * curve[3 * step]));
 }

@@ -32,7 +32,7 @@ GC_KERNEL void r01_frames(
             gc_frame_store(
                 frames + 7 * j,
                 gc_frame_of_joint(
-                    parent, joint_in + GC_CHAIN_JOINT_STRIDE * j, gc_curve_at(curve + j, n_joints, time_in[i])));
+                    parent, joint_in + GC_CHAIN_JOINT_STRIDE * j, gc_joint_value(curve + j, n_joints, time_in[i])));
         }
         for (int l = 0; l < n_links; ++l) {
             gc_long to = n_links * (gc_long)i + l;

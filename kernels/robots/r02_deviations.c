@@ -46,7 +46,7 @@ GC_FN r02_rates r02_rates_of(GC_GLOBAL const gc_real *curve, int step, gc_real b
     gc_real t = GC_R(0.5) * (begin + end), h = end - begin;
     gc_real rate = curve[step], square = curve[2 * step], cube = curve[3 * step];
     r02_rates r;
-    r.middle = gc_curve_at(curve, step, t);
+    r.middle = gc_joint_value(curve, step, t);
     r.first = h * (rate + t * (GC_R(2.0) * square + GC_R(3.0) * t * cube));
     r.second = h * h * (GC_R(2.0) * square + GC_R(6.0) * t * cube);
     r.third = GC_ABS(GC_R(6.0) * h * h * h * cube);

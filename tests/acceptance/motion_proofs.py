@@ -122,8 +122,8 @@ def judged(arm, places, half, found, poses, special, with_links):
 
 
 def collides(arm, pairs, half, end, poses):
-    """(n,) bool: do any of the pairs overlap at one of so many poses, before the times `end`? Of 64 poses in a
-    row the middle one is looked at: a pair that is farther apart there than both bodies move until the last
+    """(n,) bool: do any of the pairs overlap at one of so many poses, before the times `end`? Of 64 poses in
+    a row the middle one is looked at: a pair that is farther apart there than both bodies move until the last
     of these is apart at all of them. What is left is divided by eight, and again."""
     moves = arm.speeds() / (poses - 1)
     speed = np.array([moves[:, a] + (0.0 if np.ndim(b) else moves[:, b]) for a, b in pairs])

@@ -223,7 +223,9 @@ class BodyTree:
                         arrays[name] = np.where(self.valid[:, None], arrays[name] - self.shift, 0.0)
                 placed = {name: run.to_device(arrays[name], run.real) for name in NAMES}
             placed |= {name: run.to_device(arrays[name]) for name in ("shape_in", "valid_in")}
-            placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes, margin, bodies.shape), run.real)
+            placed["mesh_bounds_in"] = run.to_device(
+                mesh_bounds(bodies.meshes, margin, bodies.shape), run.real
+            )
             if np.ndim(margin):
                 placed["shape_in"] = run.to_device(np.arange(n), np.int32)
         bounds = self.buffer("bounds", n * self.bound_stride, run.real)

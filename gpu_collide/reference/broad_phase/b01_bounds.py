@@ -62,8 +62,8 @@ class Bounds:
 
 
 def bounds_of(bodies, padded=True, margin=0.0):
-    """`Bounds` of all bodies, larger by half a `margin`, one or one a body. Without pads, whatever may meet also may meet
-    with them; wild then is only what overflows."""
+    """`Bounds` of all bodies, larger by half a `margin`, one or one a body. Without pads, whatever may meet
+    also may meet with them; wild then is only what overflows."""
     valid = bodies.valid
     p0, p1 = (np.where(valid[:, None], poses.position, 0.0) for poses in (bodies.start, bodies.end))
     q0, q1 = bodies.start.unit_wxyz, bodies.end.unit_wxyz

@@ -40,7 +40,13 @@ class ChainMotions:
         return deviations(self.chain, self.curves.rates(motion, begin, end), first, last)
 
     def relative(
-        self, rows: tuple[Array, Array, Array], motion: Array, begin: Array, end: Array, first: Frames, last: Frames
+        self,
+        rows: tuple[Array, Array, Array],
+        motion: Array,
+        begin: Array,
+        end: Array,
+        first: Frames,
+        last: Frames,
     ) -> tuple[Array, Frames]:
         """The same of rows, (r,) each: a piece, a link, and another that its joint carries, in the first
         one's frame; and frames (r, 2) of the second in it, at both ends."""
@@ -56,7 +62,9 @@ class ChainMotions:
             some = np.flatnonzero(of == one)
             chain, joints, links = relative_to(self.chain, one)
             rates = self.curves.rates(motion[piece[some]], begin[piece[some]], end[piece[some]])
-            poses = [Frames(*(np.repeat(part[some, k][:, None], len(links), 1) for part in ends)) for k in (0, 1)]
+            poses = [
+                Frames(*(np.repeat(part[some, k][:, None], len(links), 1) for part in ends)) for k in (0, 1)
+            ]
             found = deviations(chain, type(rates)(*(part[:, joints] for part in rates)), *poses, far[some])
             bound[some] = found[np.arange(len(some)), np.searchsorted(links, link[some])]
         return bound, Frames(*ends)

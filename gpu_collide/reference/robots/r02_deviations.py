@@ -1,4 +1,4 @@
-"""r02: how far links of a chain stray from screws between their poses: a proved bound (docs/decisions/0122)."""
+"""r02: how far links of a chain stray from screws between their poses, proved (docs/decisions/0122)."""
 
 from __future__ import annotations
 
@@ -86,15 +86,13 @@ def relative_to(chain: Chain, link: int) -> tuple[Chain, Array, Array]:
     number[joints] = np.arange(len(joints))
     links = np.flatnonzero(carried[chain.carrier] & (chain.carrier >= 0))
     back = conjugate(chain.rest[link])
-    part = (field[links] for field in (chain.place, chain.rest, chain.low, chain.high))
-    return (
-        type(chain)(
-            number[chain.parent[joints]], chain.offset[joints], chain.turn[joints], chain.axis[joints],
-            chain.prismatic[joints], number[chain.carrier[links]], *part, (rotate(back, -chain.place[link]), back),
-        ),
-        joints,
-        links,
-    )  # fmt: skip
+    of_joints = (field[joints] for field in (chain.offset, chain.turn, chain.axis, chain.prismatic))
+    of_links = (field[links] for field in (chain.place, chain.rest, chain.low, chain.high))
+    base = rotate(back, -chain.place[link]), back
+    seen = type(chain)(
+        number[chain.parent[joints]], *of_joints, number[chain.carrier[links]], *of_links, base
+    )
+    return seen, joints, links
 
 
 def _twists(chain: Chain, rates: Rates, joints: Frames) -> tuple[Twists, Twists]:
