@@ -60,21 +60,23 @@ GC_RECORD(GC_CAST_MESH_SIZE)
 GC_RECORD(GC_OBSTACLE)
 
 /* ints of it */
-#define GC_OBSTACLE_INT_STRIDE 4
+#define GC_OBSTACLE_INT_STRIDE 5
 #define GC_OBSTACLE_INT_COLUMNS(ONE, MANY, X) \
     ONE(X, shape) \
     ONE(X, turns) /* 0: it does not; GC_OBSTACLE_SPINS; else from pose to pose */ \
     ONE(X, group) /* bits, as in gpu_collide/bodies/rules.py */ \
-    ONE(X, mask)
+    ONE(X, mask) \
+    ONE(X, world) /* rank of its world; 0: it is in all */
 GC_RECORD(GC_OBSTACLE_INT)
 #define GC_OBSTACLE_SPINS 2
 
 /* which bodies a query meets: ints */
-#define GC_CAST_RULE_STRIDE 3
+#define GC_CAST_RULE_STRIDE 4
 #define GC_CAST_RULE_COLUMNS(ONE, MANY, X) \
     ONE(X, group) \
     ONE(X, mask) \
-    ONE(X, ignore) /* body that it passes, or -1 */
+    ONE(X, ignore) /* body that it passes, or -1 */ \
+    ONE(X, world)  /* rank of the world that it is in; 0: in all */
 GC_RECORD(GC_CAST_RULE)
 
 /* the world of a launch: every pointer is global */
@@ -95,13 +97,15 @@ typedef struct {
 } gc_cast_scene;
 
 /* frame of the tree over the bodies: reals; its lengths count from the middle, divided by the scale */
-#define GC_CAST_SCENE_STRIDE 11
+#define GC_CAST_SCENE_STRIDE 14
 #define GC_CAST_SCENE_COLUMNS(ONE, MANY, X) \
     MANY(X, middle, 3) \
     ONE(X, shrink) \
     MANY(X, low, 3) \
     MANY(X, high, 3) \
-    ONE(X, alone) /* not 0: the world has one body, the first in its order */
+    ONE(X, alone)     /* not 0: the world has one body, the first in its order */ \
+    MANY(X, apart, 2) /* from one cell to the next along x and y, user units: the tree has each world in a cell */ \
+    ONE(X, cells)     /* along x; 0: worlds do not count */
 GC_RECORD(GC_CAST_SCENE)
 
 /* what w01, w02, w03 and w05 are all given: what is swept against */
@@ -167,7 +171,22 @@ GC_FN int gc_cast_meets(const gc_cast_scene *w, int query, int body)
     GC_GLOBAL const int *own = w->rules + GC_CAST_RULE_STRIDE * (gc_long)query;
     GC_GLOBAL const int *other = w->body_ints + GC_OBSTACLE_INT_STRIDE * body;
     return body != own[GC_CAST_RULE_ignore] && (own[GC_CAST_RULE_group] & other[GC_OBSTACLE_INT_mask])
-           && (own[GC_CAST_RULE_mask] & other[GC_OBSTACLE_INT_group]);
+           && (own[GC_CAST_RULE_mask] & other[GC_OBSTACLE_INT_group])
+           && (!own[GC_CAST_RULE_world] || !other[GC_OBSTACLE_INT_world]
+               || own[GC_CAST_RULE_world] == other[GC_OBSTACLE_INT_world]);
+}
+
+/* where the tree over the bodies has a place that a query comes to: in the cell of its world */
+GC_FN gc_vec gc_cast_in_tree(const gc_cast_scene *w, int query, gc_vec place)
+{
+    int cells = (int)w->frame[GC_CAST_SCENE_cells];
+    place = gc_sub(place, gc_load_vec(w->frame + GC_CAST_SCENE_middle, 0));
+    if (cells > 0 && w->rules) {
+        int rank = w->rules[GC_CAST_RULE_STRIDE * (gc_long)query + GC_CAST_RULE_world];
+        place.x += (gc_real)(rank % cells) * w->frame[GC_CAST_SCENE_apart];
+        place.y += (gc_real)(rank / cells) * w->frame[GC_CAST_SCENE_apart + 1];
+    }
+    return gc_scale(place, w->frame[GC_CAST_SCENE_shrink]);
 }
 
 typedef struct {

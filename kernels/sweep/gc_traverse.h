@@ -290,7 +290,7 @@ GC_FN void gc_traverse_world(const gc_cast_scene *w, const gc_ball *b, int ball,
     sides = gc_scale(gc_ball_sides(b, axes), shrink);
     if (!behind) {
         if (!gc_ray_box_make(
-                gc_scale(gc_sub(b->start, gc_load_vec(frame, 0)), shrink), gc_scale(b->path, shrink), sides, low, high,
+                gc_cast_in_tree(w, net->best.query, b->start), gc_scale(b->path, shrink), sides, low, high,
                 gc_collector_last(net), &d))
             return;
         stack[0] = 0;

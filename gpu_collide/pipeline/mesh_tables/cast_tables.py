@@ -32,6 +32,8 @@ HEAD, SIZE, OBSTACLE, OBSTACLE_INT, COURSE = (
 FAR = 1e30
 #: ``turns`` of a body that spins (``GC_OBSTACLE_SPINS``).
 SPINS = sources.constants("mixed", "sweep/gc_cast_mesh.h")["GC_OBSTACLE_SPINS"]
+#: Leaves of bodies that are in all worlds, at most, where each world has its own.
+MOST_LEAVES = 1 << 20
 #: Bits of a Morton code on each axis.
 BITS = 21
 #: Cells of the keys that order queries, along an axis (``GC_CAST_CELLS``), and bits of a key.
@@ -109,10 +111,11 @@ def part_rows(bodies, backend, precision, shift):
     return backend.to_device(rows.reshape(-1), copy=False)
 
 
-def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None):
+def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None, parted=False):
     """`Placed` tables of bodies, of which those whose poses are none are not there; `more`: what positions
     count from. `exact`: those that turn are seen on their own motions, not along chords. `rules`: their
-    groups and masks. `slack`: no chord is off by more; None: nobody knows."""
+    groups and masks. `slack`: no chord is off by more; None: nobody knows. `parted`: casts are in
+    worlds, those of the rules, each of which has a cell of its own in the tree."""
     real, raster = declarations.dtypes(precision)
     valid = np.flatnonzero(bodies.valid)
     rows, turns = _rows(bodies)
@@ -129,15 +132,27 @@ def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None):
     high = boxes[finite, 3:].max(axis=0, initial=-np.inf) if finite.any() else np.zeros(3)
     middle, half = 0.5 * low + 0.5 * high, 0.5 * np.max(high - low)
     shift = middle if real == np.float32 else np.zeros(3)
+    frame, place, ends = np.zeros(COURSE.stride), valid, np.array([low, high])
+    rank = np.zeros(len(bodies), np.int32)
+    if parted:
+        (rank, n_ranks), apart = rules.ranks(), np.maximum(1.25 * (high - low)[:2], np.finfo(float).tiny)
+        place, boxes, finite, cells = _in_cells(valid, rank, n_ranks + 1, apart, boxes, finite)
+        frame[COURSE["apart"]], frame[COURSE["cells"]] = apart, cells
+        low, high = (
+            boxes[finite, :3].min(axis=0, initial=np.inf),
+            boxes[finite, 3:].max(axis=0, initial=-np.inf),
+        )
+        low, high = (low, high) if finite.any() else (np.zeros(3), np.zeros(3))
+        half = 0.5 * np.max(high - low)
+        middle = 0.5 * low + 0.5 * high
     shrink = 2.0 ** -int(np.frexp(half)[1]) if half > 0 else 1.0
-    frame = np.zeros(COURSE.stride)
     frame[COURSE["middle"]], frame[COURSE["shrink"]] = middle - shift, shrink
     frame[COURSE["alone"]] = len(valid) == 1
-    inner = np.array([low - middle, high - middle]) * shrink
+    inner = (ends - middle) * shrink
     local = boxes.copy()
     local[finite] = (boxes[finite] - np.tile(middle, 2)) * shrink
     order = _order(local, finite)
-    if len(valid):
+    if len(place):
         tree = build_bvh8(local[order])
         frame[COURSE["low"]], frame[COURSE["high"]] = local[:, :3].min(axis=0), local[:, 3:].max(axis=0)
         crowds, kids = widened(tree.boxes, raster), tree.kids
@@ -149,12 +164,13 @@ def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None):
     ints[:, OBSTACLE_INT["shape"]], ints[:, OBSTACLE_INT["turns"]] = bodies.shape, turns
     bits = (-1, -1) if rules is None else rules.bits.T
     ints[:, OBSTACLE_INT["group"]], ints[:, OBSTACLE_INT["mask"]] = bits
+    ints[:, OBSTACLE_INT["world"]] = rank
     host = {
         "bodies_in": _placed_rows(rows, real, shift),
         "body_ints_in": ints,
         "crowds_in": crowds,
         "crowd_kids_in": kids,
-        "order_in": valid[order].astype(np.int32),
+        "order_in": place[order].astype(np.int32),
         "frame_in": frame.astype(real),
         "rules_in": np.zeros(0, np.int32),  # where queries have none
     }
@@ -164,10 +180,34 @@ def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None):
     return Placed.of(host, backend, shift)
 
 
-def obstacles_for(bodies, backend, precision, exact=False, slack=None):
+def _in_cells(valid, rank, n, apart, boxes, finite):
+    """Bodies as leaves of a tree in which each of n worlds has a cell beside the others, along x and y: of
+    each leaf its body, box, and whether that is finite; and how many cells there are along x. What is in
+    all worlds has a leaf in each, or, if these are too many, one without borders."""
+    cells = int(np.ceil(np.sqrt(n)))
+    own = np.flatnonzero(finite & (rank[valid] > 0))
+    shared = np.flatnonzero(finite & (rank[valid] == 0))
+    many = len(shared) * n > MOST_LEAVES
+    rest = np.flatnonzero(~finite) if not many else np.concatenate([np.flatnonzero(~finite), shared])
+    leaf = np.concatenate([own, rest, np.repeat(shared, 0 if many else n)])
+    cell = np.concatenate(
+        [rank[valid[own]], np.zeros(len(rest), int), np.tile(np.arange(n), 0 if many else len(shared))]
+    )
+    shift = np.zeros((len(leaf), 3))
+    shift[:, 0], shift[:, 1] = (cell % cells) * apart[0], (cell // cells) * apart[1]
+    boxes, finite = boxes[leaf] + np.tile(shift, 2), np.arange(len(leaf)) < len(own)
+    finite[len(own) + len(rest) :] = True
+    pad = 4 * np.finfo(float).eps * np.abs(boxes)
+    boxes = boxes + np.concatenate([-pad[:, :3], pad[:, 3:]], axis=1)
+    boxes[len(own) : len(own) + len(rest)] = np.repeat([-FAR, FAR], 3)
+    return valid[leaf], boxes, finite, cells
+
+
+def obstacles_for(bodies, backend, precision, exact=False, slack=None, rules=None, parted=False):
     """`obstacles`, kept for the bodies that were asked for last as long as they live: bodies never change."""
-    name = f"obstacles {precision} {exact} {slack}"
-    made = lambda: obstacles(bodies, backend, precision, exact, slack=slack)  # noqa: E731
+    name = f"obstacles {precision} {exact} {slack} {parted}"
+    rules = rules if parted else None
+    made = lambda: obstacles(bodies, backend, precision, exact, rules, slack, parted)  # noqa: E731
     return _kept_for(bodies, backend, name, made)
 
 

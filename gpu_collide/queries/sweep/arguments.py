@@ -13,10 +13,11 @@ from gpu_collide._validate import as_float_array, as_int_array, check_bool, chec
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES, Casts, GivenCasts
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.bodies.rules import cast_rules
+from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.geometry.preparation import prepared
 from gpu_collide.queries.engine_cache import remembered
 from gpu_collide.queries.obstacles import Obstacles
+from gpu_collide.queries.scene import Scene
 from gpu_collide.queries.sweep import residency
 from gpu_collide.queries.sweep.residency import NO_RULES, CastRules
 from gpu_collide.queries.sweep.turning import chord_error, extent_of, extent_there, turning_bodies
@@ -29,10 +30,12 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
 
 __all__ = [
-    "answer", "casts_on", "check_turning", "cluster_casts", "ellipsoid_casts", "limit_of", "sphere_casts",
-    "within_digits",
+    "OBSTACLES", "answer", "casts_on", "check_turning", "cluster_casts", "ellipsoid_casts", "limit_of",
+    "sphere_casts", "within_digits",
 ]  # fmt: skip
 
+#: What was called ``world``, which is a number now.
+OBSTACLES = "obstacles", (Scene, Bodies, Mesh)
 #: Lengths beyond so many sizes of the smallest mesh leave no room for the products of the kernels.
 MOST = {"mixed": 1e40, "double": 1e40, "single": 1e8}
 #: The same with ``turning="exact"`` in sizes of the smallest mesh that turns; and radians in a step.
@@ -243,6 +246,7 @@ def answer(
     programs = ("sweep_body",) if exact else ("sweep",)
     with Obstacles(world, casts_on, precision, backend, max_bytes, programs, spins=exact) as among:
         bodies, engine, where = among.bodies, among.engine, among.where
+        rules, casts = rules.among(among, casts)
         turn = _refused_turning(bodies, turns)
         exact = exact and turn
         limit, stays = limit_of(bodies, engine.precision), residency.keeps_on_device(casts, where, results)
@@ -251,7 +255,7 @@ def answer(
 
         def refuse() -> None:
             residency.fetched_casts(casts)
-            cast_rules(*rules, len(casts), len(bodies))
+            rules.checked(len(casts), len(bodies))
 
         landing = residency.device_queries(
             casts, where, stays, engine, lambda: among.world(exact), limit, refuse
@@ -264,7 +268,7 @@ def answer(
                 told = {"turning": chord_error(extent_there(landing, bodies), bodies)}
             rows = landing.all(two_sided, zone) if every else landing.first(two_sided, zone, hits == "any")
             return Hits(**(rows if stays else residency.fetched(rows, where)), info=engine.about() | told)
-        casts = replace(residency.fetched_casts(casts), rules=cast_rules(*rules, len(casts), len(bodies)))
+        casts = replace(residency.fetched_casts(casts), rules=rules.checked(len(casts), len(bodies)))
         within = within_digits(casts, limit)
         rows = casts if within is None else _staying(replace(casts, moves=casts.moves & within))
         if chords:

@@ -19,12 +19,12 @@ from gpu_collide._validate import (
     first_few,
 )
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.rules import cast_rules
 from gpu_collide.geometry.arrays.angles import sine_cosine
 from gpu_collide.queries.engine_cache import options_of, remembered
 from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.sweep import residency
 from gpu_collide.queries.sweep.arguments import (
+    OBSTACLES,
     check_turning,
     ellipsoid_casts,
     limit_of,
@@ -51,7 +51,7 @@ __all__ = ["clip", "planes", "slide"]
 SKIN = 1e-3
 
 
-@renamed(world="obstacles")
+@renamed(world=OBSTACLES)
 def planes(
     obstacles: Scene | Bodies,
     position: ArrayLike,
@@ -64,6 +64,7 @@ def planes(
     group: ArrayLike | None = None,
     mask: ArrayLike | None = None,
     ignore: ArrayLike | None = None,
+    world: ArrayLike | None = None,
     precision: Precision | None = None,
     backend: BackendName | None = None,
     max_bytes: int | None = None,
@@ -90,7 +91,7 @@ def planes(
         The moment, from 0 (bodies where they start) to 1 (where they end).
     two_sided : bool, optional
         Faces count from behind as well.
-    group, mask, ignore
+    group, mask, ignore, world
         Which bodies count, as in `gpu_collide.sweep.rays`.
     precision, backend, max_bytes
         As in `gpu_collide.collide`. With a `Scene` as obstacles, those of the scene.
@@ -122,21 +123,22 @@ def planes(
         raise ValueError(f"at: expected a moment from 0 to 1, got {at}")
     two_sided = check_bool(two_sided, "two_sided")
     check_choice(results, "results", RESULTS)
-    given = CastRules(group, mask, ignore)
+    given = CastRules(group, mask, ignore, world)
     casts = ellipsoid_casts(position, [0.0, 0.0, 0.0], radii, orientation, results, rules=given)
     with Obstacles(obstacles, characters_on, precision, backend, max_bytes, ("sweep",)) as among:
         bodies, engine, where = among.bodies, among.engine, among.where
+        given, casts = given.among(among, casts)
         limit, stays = limit_of(bodies, engine.precision), residency.keeps_on_device(casts, where, results)
 
         def refuse() -> None:
             residency.fetched_casts(casts)
-            cast_rules(*given, len(casts), len(bodies))
+            given.checked(len(casts), len(bodies))
 
         landing = residency.device_queries(casts, where, stays, engine, among.world, limit, refuse)
         if landing is not None:
             rows = landing.planes(two_sided, near, moment)
             return Planes(**(rows if stays else residency.fetched(rows, where)), info=engine.about())
-        meets = cast_rules(*given, len(casts), len(bodies))
+        meets = given.checked(len(casts), len(bodies))
         casts, good = _kept(replace(residency.fetched_casts(casts), rules=meets), limit)
         rows = engine.planes(among.world(), casts, two_sided, near, moment)
         info = engine.about()
@@ -231,7 +233,7 @@ def clip(
     return ClippedVelocities(status=status, velocity=found, active_planes=active, info=engine.about())
 
 
-@renamed(world="obstacles")
+@renamed(world=OBSTACLES)
 def slide(
     obstacles: Scene | Bodies,
     position: ArrayLike,
@@ -251,6 +253,7 @@ def slide(
     group: ArrayLike | None = None,
     mask: ArrayLike | None = None,
     ignore: ArrayLike | None = None,
+    world: ArrayLike | None = None,
     precision: Precision | None = None,
     backend: BackendName | None = None,
     max_bytes: int | None = None,
@@ -301,7 +304,7 @@ def slide(
         many there were at most.
     two_sided : bool, optional
         Faces count from behind as well.
-    group, mask, ignore
+    group, mask, ignore, world
         Which bodies each meets, as in `gpu_collide.sweep.rays`; it passes the others. `riding` carries it all
         the same.
     precision, backend, max_bytes
@@ -343,7 +346,7 @@ def slide(
     """
     rules = _rules(results, turning, two_sided, max_slides, max_slope, step_height, skin, gravity is not None)
     beside = ((gravity, 2), (riding, 1))
-    meets = CastRules(group, mask, ignore)
+    meets = CastRules(group, mask, ignore, world)
     casts = ellipsoid_casts(position, velocity, radii, orientation, results, beside, meets)
     n = len(casts)
     fall = falls(gravity, n)
@@ -351,13 +354,14 @@ def slide(
     told = {"skin": "1e-3 of the least radius" if skin is None else rules["skin"]}
     with Obstacles(obstacles, characters_on, precision, backend, max_bytes, ("sweep",)) as among:
         bodies, engine, where = among.bodies, among.engine, among.where
+        meets, casts = meets.among(among, casts)
         stays = residency.keeps_on_device(casts, where, results)
         turn = _turns(bodies, turning)
 
         def refuse() -> None:
             residency.fetched_casts(casts)
             ridden(riding, len(bodies), n)
-            cast_rules(*meets, n, len(bodies))
+            meets.checked(n, len(bodies))
 
         limit = limit_of(bodies, engine.precision)
         landing = residency.device_queries(casts, where, stays, engine, among.world, limit, refuse)
@@ -369,7 +373,7 @@ def slide(
             else:
                 rows = landing.slide(fall, on, engine.motions(bodies), rules)
             return Slides(**(rows if stays else residency.fetched(rows, where)), info=engine.about() | told)
-        casts = replace(residency.fetched_casts(casts), rules=cast_rules(*meets, n, len(bodies)))
+        casts = replace(residency.fetched_casts(casts), rules=meets.checked(n, len(bodies)))
         fall = np.broadcast_to(as_numpy(fall, "gravity"), (n, 3))
         casts = replace(casts, moves=casts.moves & np.isfinite(fall).all(axis=1), reach=np.inf)
         casts, good = _kept(casts, limit)
