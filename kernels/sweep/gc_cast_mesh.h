@@ -60,13 +60,12 @@ GC_RECORD(GC_CAST_MESH_SIZE)
 GC_RECORD(GC_OBSTACLE)
 
 /* ints of it */
-#define GC_OBSTACLE_INT_STRIDE 5
+#define GC_OBSTACLE_INT_STRIDE 4
 #define GC_OBSTACLE_INT_COLUMNS(ONE, MANY, X) \
     ONE(X, shape) \
     ONE(X, turns) /* 0: it does not; GC_OBSTACLE_SPINS; else from pose to pose */ \
     ONE(X, group) /* bits, as in gpu_collide/bodies/rules.py */ \
-    ONE(X, mask) \
-    ONE(X, world) /* rank of its world; 0: it is in all */
+    ONE(X, mask)
 GC_RECORD(GC_OBSTACLE_INT)
 #define GC_OBSTACLE_SPINS 2
 
@@ -90,7 +89,7 @@ typedef struct {
     GC_GLOBAL const int *body_ints;    /* (bodies, GC_OBSTACLE_INT_STRIDE) */
     GC_GLOBAL const gc_raster *crowds; /* (nodes, GC_BVH8_STRIDE) of the tree over the bodies, the first is the root */
     GC_GLOBAL const int *crowd_kids;   /* (nodes, GC_BVH8_KIDS) */
-    GC_GLOBAL const int *order;        /* (leaves,) body of each */
+    GC_GLOBAL const int *order;        /* (leaves, 2) body of each, and the rank of the world of its cell; -1: all */
     GC_GLOBAL const gc_real *frame;    /* (GC_CAST_SCENE_STRIDE,) */
     int two_sided;                     /* all of it */
     GC_GLOBAL const int *rules;        /* (n, GC_CAST_RULE_STRIDE), or 0: each query meets all bodies */
@@ -123,7 +122,7 @@ GC_RECORD(GC_CAST_SCENE)
     GC_GLOBAL const int *body_ints_in,    /* (bodies, GC_OBSTACLE_INT_STRIDE) */ \
     GC_GLOBAL const gc_raster *crowds_in, /* (nodes, GC_BVH8_STRIDE) */ \
     GC_GLOBAL const int *crowd_kids_in,   /* (nodes, GC_BVH8_KIDS) */ \
-    GC_GLOBAL const int *order_in,        /* (leaves,) body of each */ \
+    GC_GLOBAL const int *order_in,        /* (leaves, 2) body of each, and the rank of the world of its cell; -1: all */ \
     GC_GLOBAL const gc_real *frame_in     /* (GC_CAST_SCENE_STRIDE,) */
 /* clang-format on */
 
@@ -165,15 +164,14 @@ GC_FN gc_cast_scene gc_cast_scene_of(
     return w;
 }
 
-/* Do the rules let a query meet a body: do both allow the other? */
-GC_FN int gc_cast_meets(const gc_cast_scene *w, int query, int body)
+/* Do the rules let a query meet the body of a leaf: do both allow the other, in one world? */
+GC_FN int gc_cast_meets(const gc_cast_scene *w, int query, int leaf)
 {
     GC_GLOBAL const int *own = w->rules + GC_CAST_RULE_STRIDE * (gc_long)query;
+    int body = w->order[2 * leaf], rank = w->order[2 * leaf + 1];
     GC_GLOBAL const int *other = w->body_ints + GC_OBSTACLE_INT_STRIDE * body;
     return body != own[GC_CAST_RULE_ignore] && (own[GC_CAST_RULE_group] & other[GC_OBSTACLE_INT_mask])
-           && (own[GC_CAST_RULE_mask] & other[GC_OBSTACLE_INT_group])
-           && (!own[GC_CAST_RULE_world] || !other[GC_OBSTACLE_INT_world]
-               || own[GC_CAST_RULE_world] == other[GC_OBSTACLE_INT_world]);
+           && (own[GC_CAST_RULE_mask] & other[GC_OBSTACLE_INT_group]) && (rank < 0 || own[GC_CAST_RULE_world] == rank);
 }
 
 /* where the tree over the bodies has a place that a query comes to: in the cell of its world */

@@ -148,6 +148,11 @@ def test_worlds_far_apart_and_one_alone(backend):
     with gc.Scene(gc.shapes.box(), None, one, world=[3], backend=backend.name) as scene:
         found = gc.sweep.rays(np.tile([0, 0, 3.5], (2, 1)), [0, 0, -4], scene, world=[3, 0])
         assert found.time.tolist() == [0.75, 1.0]
+    with gc.Scene(gc.shapes.box(), None, one, world=[-1], backend=backend.name) as scene:
+        for world in (0, 1, 900):
+            assert gc.sweep.rays([0, 0, 3.5], [[0, 0, -4]], scene, hits="all", world=world).time.tolist() == [
+                0.75
+            ]
     far = gc.Poses.from_quat_wxyz([[0, 0, 0.0], [1e6, 0, 0], [0, 1e6, 0]], np.tile([1.0, 0, 0, 0], (3, 1)))
     with gc.Scene(gc.shapes.box(), None, far, world=[0, 1, 1], backend=backend.name) as scene:
         start = [[-3e6, 0, 0], [-3e6, 0, 0], [0, -3e6, 0]]

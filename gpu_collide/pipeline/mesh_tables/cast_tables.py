@@ -133,10 +133,10 @@ def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None, p
     middle, half = 0.5 * low + 0.5 * high, 0.5 * np.max(high - low)
     shift = middle if real == np.float32 else np.zeros(3)
     frame, place, ends = np.zeros(COURSE.stride), valid, np.array([low, high])
-    rank = np.zeros(len(bodies), np.int32)
+    cell = np.full(len(valid), -1)
     if parted:
         (rank, n_ranks), apart = rules.ranks(), np.maximum(1.25 * (high - low)[:2], np.finfo(float).tiny)
-        place, boxes, finite, cells = _in_cells(valid, rank, n_ranks + 1, apart, boxes, finite)
+        place, cell, boxes, finite, cells = _in_cells(valid, rank, n_ranks + 1, apart, boxes, finite)
         frame[COURSE["apart"]], frame[COURSE["cells"]] = apart, cells
         low, high = (
             boxes[finite, :3].min(axis=0, initial=np.inf),
@@ -147,10 +147,10 @@ def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None, p
         middle = 0.5 * low + 0.5 * high
     shrink = 2.0 ** -int(np.frexp(half)[1]) if half > 0 else 1.0
     frame[COURSE["middle"]], frame[COURSE["shrink"]] = middle - shift, shrink
-    frame[COURSE["alone"]] = len(valid) == 1
-    inner = (ends - middle) * shrink
+        inner = (ends - middle) * shrink
     local = boxes.copy()
     local[finite] = (boxes[finite] - np.tile(middle, 2)) * shrink
+    frame[COURSE["alone"]] = len(place) == 1
     order = _order(local, finite)
     if len(place):
         tree = build_bvh8(local[order])
@@ -164,13 +164,12 @@ def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None, p
     ints[:, OBSTACLE_INT["shape"]], ints[:, OBSTACLE_INT["turns"]] = bodies.shape, turns
     bits = (-1, -1) if rules is None else rules.bits.T
     ints[:, OBSTACLE_INT["group"]], ints[:, OBSTACLE_INT["mask"]] = bits
-    ints[:, OBSTACLE_INT["world"]] = rank
     host = {
         "bodies_in": _placed_rows(rows, real, shift),
         "body_ints_in": ints,
         "crowds_in": crowds,
         "crowd_kids_in": kids,
-        "order_in": place[order].astype(np.int32),
+        "order_in": np.stack([place, cell], axis=1)[order].astype(np.int32),
         "frame_in": frame.astype(real),
         "rules_in": np.zeros(0, np.int32),  # where queries have none
     }
@@ -182,25 +181,24 @@ def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None, p
 
 def _in_cells(valid, rank, n, apart, boxes, finite):
     """Bodies as leaves of a tree in which each of n worlds has a cell beside the others, along x and y: of
-    each leaf its body, box, and whether that is finite; and how many cells there are along x. What is in
-    all worlds has a leaf in each, or, if these are too many, one without borders."""
+    each leaf its body, cell (-1: all), box, and whether that is finite; and how many cells there are along x.
+    What is in all worlds has a leaf in each, or, if these are too many, one without borders."""
     cells = int(np.ceil(np.sqrt(n)))
-    own = np.flatnonzero(finite & (rank[valid] > 0))
-    shared = np.flatnonzero(finite & (rank[valid] == 0))
+    own, shared = (np.flatnonzero(finite & some) for some in (rank[valid] > 0, rank[valid] == 0))
     many = len(shared) * n > MOST_LEAVES
     rest = np.flatnonzero(~finite) if not many else np.concatenate([np.flatnonzero(~finite), shared])
-    leaf = np.concatenate([own, rest, np.repeat(shared, 0 if many else n)])
-    cell = np.concatenate(
-        [rank[valid[own]], np.zeros(len(rest), int), np.tile(np.arange(n), 0 if many else len(shared))]
-    )
+    copies = 0 if many else n
+    leaf = np.concatenate([own, rest, np.repeat(shared, copies)])
+    ranks = rank[valid]
+    cell = np.concatenate([ranks[own], ranks[rest], np.tile(np.arange(n), len(shared) * (copies > 0))])
     shift = np.zeros((len(leaf), 3))
     shift[:, 0], shift[:, 1] = (cell % cells) * apart[0], (cell // cells) * apart[1]
-    boxes, finite = boxes[leaf] + np.tile(shift, 2), np.arange(len(leaf)) < len(own)
-    finite[len(own) + len(rest) :] = True
+    boxes, everywhere = boxes[leaf] + np.tile(shift, 2), np.zeros(len(leaf), bool)
+    everywhere[len(own) : len(own) + len(rest)] = True
     pad = 4 * np.finfo(float).eps * np.abs(boxes)
     boxes = boxes + np.concatenate([-pad[:, :3], pad[:, 3:]], axis=1)
-    boxes[len(own) : len(own) + len(rest)] = np.repeat([-FAR, FAR], 3)
-    return valid[leaf], boxes, finite, cells
+    boxes[everywhere] = np.repeat([-FAR, FAR], 3)
+    return valid[leaf], np.where(everywhere & (cell == 0), -1, cell), boxes, ~everywhere, cells
 
 
 def obstacles_for(bodies, backend, precision, exact=False, slack=None, rules=None, parted=False):

@@ -9,7 +9,8 @@ __all__ = ["meets"]
 
 def meets(casts, rules, body):
     """(n,) bool. A cast meets a body if each has a bit in its group that is in the other's mask, and it does
-    not ignore it, and both are in one world; without rules a cast has all bits, and so has a body that is in no scene."""
+    not ignore it, and both are in one world; without rules a cast has all bits, and so has a body that is in
+    no scene."""
     if casts.rules is None:
         return np.ones(len(casts), bool)
     group, mask, ignore, world = casts.rules.T
