@@ -147,7 +147,7 @@ def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None, p
         middle = 0.5 * low + 0.5 * high
     shrink = 2.0 ** -int(np.frexp(half)[1]) if half > 0 else 1.0
     frame[COURSE["middle"]], frame[COURSE["shrink"]] = middle - shift, shrink
-        inner = (ends - middle) * shrink
+    inner = (ends - middle) * shrink
     local = boxes.copy()
     local[finite] = (boxes[finite] - np.tile(middle, 2)) * shrink
     frame[COURSE["alone"]] = len(place) == 1
