@@ -132,8 +132,10 @@ def test_rules_against_the_reference(backend):
     group, mask, ignore = (x.reshape(-1) for x in np.meshgrid(bits, bits, [-1, 0, 3, 4, -2, 2**32]))
     world = np.arange(len(group))
     for given in (
-        (group, mask, ignore, world), (group, mask[:1], ignore[:1], world[:1]), (group[-1:], mask, ignore, world)
-    ):  # fmt: skip
+        (group, mask, ignore, world),
+        (group, mask[:1], ignore[:1], world[:1]),
+        (group[-1:], mask, ignore, world),
+    ):
         n = max(map(len, given))
         out = {"rules_out": backend.fill(backend.empty(4 * n, np.int32), 7)}
         out["wrong_out"] = backend.zeros(1, np.int32)

@@ -128,26 +128,19 @@ def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None, p
         boxes[turns > 0] = _turned_boxes(bodies, start, end, slack)[turns > 0]
     boxes = boxes[valid]
     finite = np.abs(boxes).max(axis=1, initial=0.0) < FAR
-    low = boxes[finite, :3].min(axis=0, initial=np.inf, keepdims=False) if finite.any() else np.zeros(3)
-    high = boxes[finite, 3:].max(axis=0, initial=-np.inf) if finite.any() else np.zeros(3)
-    middle, half = 0.5 * low + 0.5 * high, 0.5 * np.max(high - low)
-    shift = middle if real == np.float32 else np.zeros(3)
-    frame, place, ends = np.zeros(COURSE.stride), valid, np.array([low, high])
+    ends = low, high = _ends(boxes, finite)
+    shift = 0.5 * low + 0.5 * high if real == np.float32 else np.zeros(3)
+    frame, place = np.zeros(COURSE.stride), valid
     cell = np.full(len(valid), -1)
     if parted:
         (rank, n_ranks), apart = rules.ranks(), np.maximum(1.25 * (high - low)[:2], np.finfo(float).tiny)
         place, cell, boxes, finite, cells = _in_cells(valid, rank, n_ranks + 1, apart, boxes, finite)
         frame[COURSE["apart"]], frame[COURSE["cells"]] = apart, cells
-        low, high = (
-            boxes[finite, :3].min(axis=0, initial=np.inf),
-            boxes[finite, 3:].max(axis=0, initial=-np.inf),
-        )
-        low, high = (low, high) if finite.any() else (np.zeros(3), np.zeros(3))
-        half = 0.5 * np.max(high - low)
-        middle = 0.5 * low + 0.5 * high
+        low, high = _ends(boxes, finite)
+    middle, half = 0.5 * low + 0.5 * high, 0.5 * np.max(high - low)
     shrink = 2.0 ** -int(np.frexp(half)[1]) if half > 0 else 1.0
     frame[COURSE["middle"]], frame[COURSE["shrink"]] = middle - shift, shrink
-    inner = (ends - middle) * shrink
+    inner = (np.array(ends) - middle) * shrink
     local = boxes.copy()
     local[finite] = (boxes[finite] - np.tile(middle, 2)) * shrink
     frame[COURSE["alone"]] = len(place) == 1
@@ -177,6 +170,13 @@ def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None, p
         per_length, spread = morton.spread(inner[1] - inner[0], key_bits(backend), CELLS)
         host |= {"cells_in": np.concatenate([*inner, per_length]).astype(real), "spread_in": spread}
     return Placed.of(host, backend, shift)
+
+
+def _ends(boxes, finite):
+    """Least and greatest corner of all boxes that have one."""
+    if not finite.any():
+        return np.zeros(3), np.zeros(3)
+    return boxes[finite, :3].min(axis=0), boxes[finite, 3:].max(axis=0)
 
 
 def _in_cells(valid, rank, n, apart, boxes, finite):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpu_collide.bodies.poses import Poses
 from gpu_collide.reference.sweep.w01_first import first_touches
 from gpu_collide.reference.sweep.w02_all import all_touches
 
@@ -14,11 +15,19 @@ __all__ = ["Reference"]
 
 class World(NamedTuple):
     """Bodies, and the rules of their scene; `exact`: those that turn are seen on their own motions, not along
-    chords."""
+    chords; `absent`: numbers of bodies that are not there."""
 
     bodies: object
     exact: bool = False
     rules: object = None
+    absent: object = ()
+
+
+def _without(bodies, absent):
+    """The bodies, of which some are not there."""
+    gone = np.isin(np.arange(len(bodies)), absent)
+    start, end = (Poses(x.position, x.quat_wxyz, x.valid & ~gone) for x in (bodies.start, bodies.end))
+    return bodies.moved(start, end) if gone.any() else bodies
 
 
 class Reference:
@@ -36,7 +45,11 @@ class Reference:
 
     def part(self, world, bodies):
         """The same world with other poses."""
-        return world._replace(bodies=bodies)
+        return world._replace(bodies=_without(bodies, world.absent))
+
+    def without(self, world, absent):
+        """The same world without some bodies."""
+        return world._replace(bodies=_without(world.bodies, absent), absent=absent)
 
     def first(self, world, casts, two_sided, buffer, any_hit):
         """As `Sweep.first`; any touch is the first one."""
