@@ -78,9 +78,6 @@ GC_RECORD(GC_OBSTACLE_INT)
     ONE(X, world)  /* rank of the world that it is in; 0: in all */
 GC_RECORD(GC_CAST_RULE)
 
-/* in place of the rank of a leaf's world: its body is not there */
-#define GC_CAST_ABSENT (-2)
-
 /* the world of a launch: every pointer is global */
 typedef struct {
     GC_GLOBAL const int *heads;     /* (meshes, GC_CAST_MESH_STRIDE) */
@@ -167,15 +164,12 @@ GC_FN gc_cast_scene gc_cast_scene_of(
     return w;
 }
 
-/* Is the body of a leaf there, and do the rules let a query meet it: do both allow the other, in one world? */
+/* Do the rules let a query meet the body of a leaf: do both allow the other, in one world? */
 GC_FN int gc_cast_meets(const gc_cast_scene *w, int query, int leaf)
 {
-    GC_GLOBAL const int *own, *other;
+    GC_GLOBAL const int *own = w->rules + GC_CAST_RULE_STRIDE * (gc_long)query;
     int body = w->order[2 * leaf], rank = w->order[2 * leaf + 1];
-    if (rank == GC_CAST_ABSENT) return 0;
-    if (!w->rules) return 1;
-    own = w->rules + GC_CAST_RULE_STRIDE * (gc_long)query;
-    other = w->body_ints + GC_OBSTACLE_INT_STRIDE * body;
+    GC_GLOBAL const int *other = w->body_ints + GC_OBSTACLE_INT_STRIDE * body;
     return body != own[GC_CAST_RULE_ignore] && (own[GC_CAST_RULE_group] & other[GC_OBSTACLE_INT_mask])
            && (own[GC_CAST_RULE_mask] & other[GC_OBSTACLE_INT_group]) && (rank < 0 || own[GC_CAST_RULE_world] == rank);
 }

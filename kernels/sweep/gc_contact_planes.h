@@ -347,7 +347,7 @@ GC_FN void gc_contact_planes_world(const gc_cast_scene *w, const gc_ball *b, int
         count = (leaf & ((1 << GC_BVH8_LEAF) - 1)) + 1;
         for (int k = first; k < first + count; ++k) {
             int body = w->order[2 * k];
-            if (!gc_cast_meets(w, query, k)) continue;
+            if (w->rules && !gc_cast_meets(w, query, k)) continue;
             gc_contact_planes_body(w, b, body, stack, when, n, &p, to);
         }
     }

@@ -316,7 +316,7 @@ GC_FN void gc_traverse_world(const gc_cast_scene *w, const gc_ball *b, int ball,
         if (next >= behind) return;
         here = next++;
         body = w->order[2 * here];
-        if (!gc_cast_meets(w, net->best.query, here)) continue;
+        if (w->rules && !gc_cast_meets(w, net->best.query, here)) continue;
         gc_traverse_body(w, b, body, ball, stack, when, n, net);
         if (gc_collector_ends(net)) return;
     }

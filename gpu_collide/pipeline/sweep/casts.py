@@ -15,8 +15,6 @@ from gpu_collide.pipeline.sweep.stages import ALL, FIRST, first_rows, in_lists, 
 
 __all__ = ["CastQuery", "CastWorld"]
 
-#: In place of the rank of a leaf's world: its body is not there (``GC_CAST_ABSENT``).
-ABSENT = -2
 #: From so many queries and numbers of nodes on they are put in order: below, all lies in caches.
 MANY, LARGE = 2048, 1 << 15
 
@@ -82,14 +80,6 @@ class CastQuery(WorldQuery):
         """The same world over a part of its step: of `bodies` nothing but the poses is other."""
         rows = part_rows(bodies, self.backend, self.precision, world.shift)
         return world._replace(buffers={**world.buffers, "bodies_in": rows})
-
-    def without(self, world, absent):
-        """The same world without some bodies."""
-        if not len(absent):
-            return world
-        order = self.backend.to_host(world.buffers["order_in"]).reshape(-1, 2).copy()
-        order[np.isin(order[:, 0], absent), 1] = ABSENT
-        return world._replace(buffers={**world.buffers, "order_in": self.run.to_device(order, np.int32)})
 
     def first(self, world, casts, two_sided, buffer, any_hit):
         """What each first touches, or anything that it touches with `any_hit`.

@@ -14,6 +14,7 @@ from gpu_collide.queries.sweep.turning import (
     extent_there,
     leaning_of,
     parts_of,
+    those_near,
     turning_bodies,
     turns_of,
 )
@@ -145,7 +146,8 @@ def _in_pieces(
     no chord is off by more."""
     none, status, count, found = np.zeros_like(fall), 0, 0, {}
     left, place = casts.path / pieces, casts.start
-    bodies, world = among.bodies, among.engine.without(among.world(slack=slack), absent)
+    bodies = those_near(among.bodies, absent)
+    world = among.world(bodies=bodies, slack=slack)
     for k, part in enumerate(parts_of(bodies, pieces)):
         way = left + carried_along(part, on, place)
         through = world if pieces == 1 else among.engine.part(world, part)
@@ -210,7 +212,8 @@ def _in_pieces_there(
     path = path if which is None else cp.where(which[:, None], path, np.nan)
     given, status = replace(landing.given, path=path), None
     none, count, rows = np.zeros(3), 0, {}
-    bodies, world = among.bodies, among.engine.without(among.world(slack=slack), absent)
+    bodies = those_near(among.bodies, absent)
+    world = among.world(bodies=bodies, slack=slack)
     for k, part in enumerate(parts_of(bodies, pieces)):
         through = world if pieces == 1 else among.engine.part(world, part)
         piece = type(landing)(among.engine, through, given, np.inf, landing.refuse)

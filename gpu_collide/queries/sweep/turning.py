@@ -21,8 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Chords", "Extent", "carried_along", "chord_error", "extent_of", "extent_there", "leaning_of",
-    "parts_of", "reach_of", "turning_bodies", "turns_of",
+    "parts_of", "reach_of",
+    "those_near", "turning_bodies", "turns_of",
 ]  # fmt: skip
+
+
+#: Sets of bodies, without those far away, of which what is made of them is kept.
+MOST_NEAR = 4
 
 
 def turning_bodies(bodies: Bodies) -> Array:
@@ -188,6 +193,22 @@ def reach_of(bodies: Bodies, which: Array) -> Array:
     """How far from their origins some bodies reach."""
     measures = np.array([prepared.measures_of(mesh) for mesh in bodies.meshes])[bodies.shape[which]]
     return np.linalg.norm(measures[:, :3], axis=1) + np.linalg.norm(measures[:, 5:8], axis=1)
+
+
+def those_near(bodies: Bodies, absent: Array) -> Bodies:
+    """The bodies without those of these numbers; the same ones the next time, so that trees are known."""
+    if not absent.size:
+        return bodies
+    kept = bodies.__dict__.setdefault("_near", {})
+    key = absent.tobytes()
+    if key not in kept:
+        while len(kept) >= MOST_NEAR:
+            kept.pop(next(iter(kept)))
+        gone = np.zeros(len(bodies), bool)
+        gone[absent] = True
+        start, end = (Poses(x.position, x.quat_wxyz, x.valid & ~gone) for x in (bodies.start, bodies.end))
+        kept[key] = bodies.moved(start, end)
+    return kept[key]
 
 
 def parts_of(bodies: Bodies, pieces: int) -> Iterator[Bodies]:

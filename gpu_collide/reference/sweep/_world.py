@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpu_collide.bodies.poses import Poses
 from gpu_collide.reference.sweep.w01_first import first_touches
 from gpu_collide.reference.sweep.w02_all import all_touches
 
@@ -15,19 +14,11 @@ __all__ = ["Reference"]
 
 class World(NamedTuple):
     """Bodies, and the rules of their scene; `exact`: those that turn are seen on their own motions, not along
-    chords; `absent`: numbers of bodies that are not there."""
+    chords."""
 
     bodies: object
     exact: bool = False
     rules: object = None
-    absent: object = ()
-
-
-def _without(bodies, absent):
-    """The bodies, of which some are not there."""
-    gone = np.isin(np.arange(len(bodies)), absent)
-    start, end = (Poses(x.position, x.quat_wxyz, x.valid & ~gone) for x in (bodies.start, bodies.end))
-    return bodies.moved(start, end) if gone.any() else bodies
 
 
 class Reference:
@@ -45,11 +36,7 @@ class Reference:
 
     def part(self, world, bodies):
         """The same world with other poses."""
-        return world._replace(bodies=_without(bodies, world.absent))
-
-    def without(self, world, absent):
-        """The same world without some bodies."""
-        return world._replace(bodies=_without(world.bodies, absent), absent=absent)
+        return world._replace(bodies=bodies)
 
     def first(self, world, casts, two_sided, buffer, any_hit):
         """As `Sweep.first`; any touch is the first one."""
