@@ -251,7 +251,8 @@ class Robot:
         Notes
         -----
         `check_motions` with a deviation that is proved for chains (docs/decisions/0122): of second order in
-        the length of a piece, and 0 up to rounding where a single joint moves.
+        the length of a piece, and 0 up to rounding where a single joint moves. A link is looked at in the frame
+        of one that carries it (0142). An angle beyond 1.6 million radians makes its edge INVALID_INPUT.
         """
         start, end = self._free(q0, "q0"), self._free(q1, "q1")
         slopes = [None if v is None else self._free(v, name) for v, name in ((v0, "v0"), (v1, "v1"))]
