@@ -13,6 +13,7 @@ from gpu_collide._validate import (
     as_int_array,
     check_bool,
     check_callable,
+    check_distance,
     check_finite,
     check_pairs,
     check_positive,
@@ -153,7 +154,8 @@ def check_motions(
     >>> [gc.Status(s).name for s in found.status]
     ['MISS', 'HIT']
     """
-    n_motions = _from_zero(n_motions, "n_motions", int)
+    if isinstance(n_motions, bool) or n_motions != 0:
+        n_motions = check_positive(n_motions, "n_motions", integer=True)
     for name, value in (("poses_at", poses_at), ("deviation", deviation)):
         check_callable(value, name)
     if (deviation is None) == (max_acceleration is None):
@@ -198,9 +200,9 @@ def prove(
     n = len(links)
     pairs = np.zeros((0, 2), np.int32) if link_pairs is None else check_pairs(link_pairs, n, "link_pairs")
     engine = engine_on(get_backend(options.backend, options.precision, PROGRAMS), options)
-    margin = _from_zero(margin, "margin", float)
+    margin = check_distance(margin, "margin")
     if clearance is not None and clearance != np.inf:
-        clearance = _from_zero(clearance, "clearance", float)
+        clearance = check_distance(clearance, "clearance")
     shortest = 0.5**deepest
     problem = Problem(
         links.meshes, links.shape, motions_on(engine), obstacles, pairs, margin, engine, shortest
@@ -226,13 +228,6 @@ def _links(meshes: Any, shape: Any) -> Bodies:
     if n == 0:
         raise ValueError("shape: expected at least one link, got none")
     return links
-
-
-def _from_zero(value: Any, name: str, kind: type) -> Any:
-    """A finite number from 0 up."""
-    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and value == 0:
-        return kind(0)
-    return check_positive(value, name, integer=kind is int)
 
 
 def _accelerations(given: Any, wanted: tuple[int, int]) -> Array:

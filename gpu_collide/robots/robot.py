@@ -145,6 +145,8 @@ class Robot:
             There is no such file, or it cannot be read; or joints of other kinds (floating, planar).
         """
         joints, shapes = read_urdf(path)
+        if not any(shapes.values()):
+            raise ValueError(f"path: expected URDF with collision shapes, got none in {path!r}")
         disabled = [] if srdf is None else disabled_pairs(srdf)
         return cls(joints, shapes, ignore=[*disabled, *ignore], base=base)
 
@@ -251,8 +253,8 @@ class Robot:
         Notes
         -----
         `check_motions` with a deviation that is proved for chains (docs/decisions/0122): of second order in
-        the length of a piece, and 0 up to rounding where a single joint moves. A link is looked at in the frame
-        of one that carries it (0142). An angle beyond 1.6 million radians makes its edge INVALID_INPUT.
+        the length of a piece, and 0 up to rounding where a single joint moves. A link is looked at in the
+        frame of one that carries it (0142). An angle beyond 1.6 million radians makes its edge INVALID_INPUT.
         """
         start, end = self._free(q0, "q0"), self._free(q1, "q1")
         slopes = [None if v is None else self._free(v, name) for v, name in ((v0, "v0"), (v1, "v1"))]
@@ -321,6 +323,8 @@ class Robot:
         number = {name: k for k, name in enumerate(self.link_names)}
         skip = set()
         for pair in ignore:
+            if isinstance(pair, str) or len(pair) != 2:
+                raise ValueError(f"ignore: expected pairs of names of links, got {pair!r}")
             for name in pair:
                 if name not in number:
                     raise ValueError(f"ignore: expected names of links, got {name!r}")

@@ -1,4 +1,4 @@
-"""`slide`, and two of its three operations, `planes` and `clip` (the third is `ellipsoids`)."""
+"""`slide`, and the first of its three operations, `planes` (the others are `clip` and `ellipsoids`)."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gpu_collide._calls import renamed, within_memory
+from gpu_collide._calls import renamed
 from gpu_collide._options import RESULTS
 from gpu_collide._validate import (
     as_float_array,
-    as_int_array,
     as_numpy,
     check_bool,
     check_choice,
     check_positive,
     first_few,
 )
-from gpu_collide.backends import get_backend
 from gpu_collide.geometry.arrays.angles import sine_cosine
-from gpu_collide.queries.engine_cache import options_of, remembered
+from gpu_collide.queries.engine_cache import remembered
 from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.sweep import residency
 from gpu_collide.queries.sweep.arguments import (
@@ -35,7 +33,7 @@ from gpu_collide.queries.sweep.residency import CastRules
 from gpu_collide.queries.sweep.substeps import substeps, substeps_device
 from gpu_collide.queries.sweep.turning import turning_bodies
 from gpu_collide.results.result import Status
-from gpu_collide.results.slides import ClippedVelocities, Planes, Slides
+from gpu_collide.results.slides import Planes, Slides
 
 if TYPE_CHECKING:
     from typing import Any
@@ -45,7 +43,7 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.casts import Casts
     from gpu_collide.queries.scene import Scene
 
-__all__ = ["clip", "planes", "slide"]
+__all__ = ["characters_on", "planes", "slide"]
 
 #: The skin that is kept by default, as a share of a character's least radius.
 SKIN = 1e-3
@@ -150,87 +148,6 @@ def planes(
     offsets = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
     found = Planes(status=status.astype(np.uint8), offsets=offsets, info=info, **rows)
     return residency.placed(found, where) if stays else found
-
-
-@within_memory
-def clip(
-    velocity: ArrayLike,
-    normal: ArrayLike,
-    offsets: ArrayLike,
-    *,
-    push: ArrayLike | None = None,
-    precision: Precision | None = None,
-    backend: BackendName | None = None,
-) -> ClippedVelocities:
-    """Velocities clipped by planes: for each, the nearest one that leads into none of its planes.
-
-    Along one plane it slides, along the crease of two, and in a corner of three it stops. It is exact, not
-    iterated; and where planes stand still it is never longer than what was given.
-
-    Parameters
-    ----------
-    velocity : (n, 3) array_like
-    normal : (m, 3) array_like
-        Unit, towards the side that is free: `Planes.normal`.
-    offsets : (n + 1,) array_like of int
-        Planes ``offsets[i]:offsets[i + 1]`` are those of velocity i: `Planes.offsets`.
-    push : (m,) array_like, optional
-        How fast each plane moves along its own normal: the least component of a velocity along it. For planes
-        of moving bodies ``(planes.normal * planes.body_displacement).sum(1)``. Default: they stand still.
-    precision, backend
-        As in `gpu_collide.collide`.
-
-    Returns
-    -------
-    ClippedVelocities
-
-    Raises
-    ------
-    TypeError, ValueError
-        Arguments of the wrong kind; normals that are not of length 1 within 1e-3.
-    BackendUnavailableError
-        The backend is not available.
-
-    Examples
-    --------
-    >>> import gpu_collide as gc
-    >>> found = gc.sweep.clip([[1.0, 0, -2]], [[0, 0, 1.0], [-1, 0, 0]], [0, 2])
-    >>> found.velocity.tolist(), found.active_planes.tolist()
-    ([[0.0, 0.0, 0.0]], [2])
-    """
-    ways = as_float_array(velocity, "velocity", shape=(None, 3))
-    walls = as_float_array(normal, "normal", shape=(None, 3))
-    begin = as_int_array(
-        offsets, "offsets", shape=(len(ways) + 1,), low=0, high=len(walls) + 1, dtype=np.int32,
-        expected=f"numbers that rise from 0 to the {len(walls)} planes",
-    )  # fmt: skip
-    if begin[0] != 0 or begin[-1] != len(walls) or (np.diff(begin) < 0).any():
-        raise ValueError(
-            f"offsets: expected numbers that rise from 0 to the {len(walls)} planes, got {begin.tolist()[:5]}"
-        )
-    pushes = np.zeros(len(walls)) if push is None else as_float_array(push, "push", shape=(len(walls),))
-    length = np.linalg.norm(walls, axis=1)
-    bad = np.flatnonzero(~(np.abs(length - 1) <= 1e-3))
-    if bad.size:
-        raise ValueError(
-            f"normal: expected directions of length 1, got {length[bad[0]]} ({bad.size} rows, first: "
-            f"{first_few(bad)})"
-        )
-    options = options_of(precision="mixed" if precision is None else precision,
-                         backend="auto" if backend is None else backend)  # fmt: skip
-    where = get_backend(options.backend, options.precision, ("sweep",))
-    engine = characters_on(where, options.precision, options.max_bytes)
-    good = np.asarray(np.isfinite(ways).all(axis=1))
-    some = np.repeat(np.arange(len(ways)), np.diff(begin))
-    np.logical_and.at(good, some, np.isfinite(pushes))
-    tables = np.column_stack((walls / length[:, None], np.where(np.isfinite(pushes), pushes, 0.0)))
-    found, active = engine.clip(np.where(good[:, None], ways, 0.0), begin, tables)
-    found[~good] = 0.0
-    status = np.where(active > 0, Status.HIT, np.where(active < 0, Status.UNRESOLVED, Status.MISS))
-    status[~good] = Status.INVALID_INPUT
-    active = np.where(good, active, 0).astype(np.int32)
-    status = status.astype(np.uint8)
-    return ClippedVelocities(status=status, velocity=found, active_planes=active, info=engine.about())
 
 
 @renamed(world=OBSTACLES)

@@ -62,9 +62,10 @@ class ChainMotions:
             some = np.flatnonzero(of == one)
             chain, joints, links = relative_to(self.chain, one)
             rates = self.curves.rates(motion[piece[some]], begin[piece[some]], end[piece[some]])
-            poses = [
+            rates = type(rates)(*(part[:, joints] for part in rates))
+            first, last = (
                 Frames(*(np.repeat(part[some, k][:, None], len(links), 1) for part in ends)) for k in (0, 1)
-            ]
-            found = deviations(chain, type(rates)(*(part[:, joints] for part in rates)), *poses, far[some])
+            )
+            found = deviations(chain, rates, first, last, far[some])
             bound[some] = found[np.arange(len(some)), np.searchsorted(links, link[some])]
         return bound, Frames(*ends)

@@ -86,12 +86,12 @@ def relative_to(chain: Chain, link: int) -> tuple[Chain, Array, Array]:
     number[joints] = np.arange(len(joints))
     links = np.flatnonzero(carried[chain.carrier] & (chain.carrier >= 0))
     back = conjugate(chain.rest[link])
-    of_joints = (field[joints] for field in (chain.offset, chain.turn, chain.axis, chain.prismatic))
-    of_links = (field[links] for field in (chain.place, chain.rest, chain.low, chain.high))
     base = rotate(back, -chain.place[link]), back
     seen = type(chain)(
-        number[chain.parent[joints]], *of_joints, number[chain.carrier[links]], *of_links, base
-    )
+        number[chain.parent[joints]], chain.offset[joints], chain.turn[joints], chain.axis[joints],
+        chain.prismatic[joints], number[chain.carrier[links]], chain.place[links], chain.rest[links],
+        chain.low[links], chain.high[links], base,
+    )  # fmt: skip
     return seen, joints, links
 
 
