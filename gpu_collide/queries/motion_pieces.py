@@ -157,7 +157,8 @@ class Relative(NamedTuple):
     last: Poses
 
     def take(self, some: Array) -> Relative:
-        return Relative(*(field[some] for field in self))
+        ends = self.first[some], self.last[some]
+        return Relative(self.row[some], self.of[some], self.link[some], self.bound[some], *ends)
 
 
 @dataclass(frozen=True)
