@@ -28,9 +28,9 @@ class ChainMotions:
         self.run = run
         self.n_joints, self.n_links = len(chain.parent), len(chain.carrier)
         kept = run.backend.kept.setdefault("chains", {})
-        of, tables = kept.get(id(chain), (None, {}))
+        of, tables = kept.get((id(chain), run.precision), (None, {}))
         if of is not chain:
-            kept[id(chain)] = chain, (tables := _tables(run, chain))
+            kept[id(chain), run.precision] = chain, (tables := _tables(run, chain))
             if len(kept) > MOST_CHAINS:
                 kept.pop(next(iter(list(kept))), None)
         coefficients = np.stack([curves.start, curves.rate, curves.square, curves.cube], axis=1)

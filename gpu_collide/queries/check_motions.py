@@ -154,7 +154,7 @@ def check_motions(
     >>> [gc.Status(s).name for s in found.status]
     ['MISS', 'HIT']
     """
-    if isinstance(n_motions, bool) or n_motions != 0:
+    if not isinstance(n_motions, (int, np.integer)) or isinstance(n_motions, bool) or n_motions != 0:
         n_motions = check_positive(n_motions, "n_motions", integer=True)
     for name, value in (("poses_at", poses_at), ("deviation", deviation)):
         check_callable(value, name)
