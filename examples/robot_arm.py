@@ -2,8 +2,8 @@
 
 A roadmap in joint space: random configurations, edges to those nearby, all edges proved free or not in one
 call of `gc.Robot.edges`, and the shortest way along free ones between the two that are farthest apart.
-Nothing of that way comes to a box, between its knots either. With ``--urdf`` the arm of a file; with
-``--page`` a page for a browser, of the arm as it moves.
+Nothing of that way comes to a box, between its knots either. With ``--urdf`` the arm of a file, and
+with ``--srdf`` which of its links may touch; with ``--page`` a page for a browser, of the arm as it moves.
 """
 
 import argparse
@@ -77,11 +77,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("edges", nargs="?", type=int, default=1000, metavar="EDGES")
     parser.add_argument("--urdf", help="the arm of this file (takes the extra `robot`)")
+    parser.add_argument("--srdf", help="which of its links may touch each other")
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--page", metavar="FILE", help="write a page of the way for a browser")
     given = parser.parse_args()
     rng = np.random.default_rng(given.seed)
-    robot = gc.Robot.from_urdf(given.urdf) if given.urdf else arm()
+    robot = gc.Robot.from_urdf(given.urdf, srdf=given.srdf) if given.urdf else arm()
     obstacles = boxes(rng)
     print(robot)
 

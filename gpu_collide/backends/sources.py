@@ -67,6 +67,7 @@ PROGRAMS = {
     "mesh": ("mesh/m01_patches.c", "mesh/m02_nodes.c", "mesh/m03_cones.c", "mesh/m04_order.c"),
     "upload": ("upload/g01_poses.c", "upload/g02_pairs.c", "upload/g03_select.c", "upload/g04_apart.c"),
     "join_near_faces": ("upload/g05_join.c",),
+    "robots": ("robots/r01_frames.c", "robots/r02_deviations.c"),
     "device_queries": ("upload/g06_casts.c", "upload/g07_results.c", "upload/g08_turning.c"),
 }
 """What is compiled together: stages that a query launches together. A stage with entry points is in one."""

@@ -116,8 +116,8 @@ class Casts:
         First ball of each cluster.
     moves : (n,) bool
         Is it swept at all? The others have path zero.
-    rules : (n, 3) int32 or None
-        Group, mask and body to ignore of each (`gpu_collide.bodies.rules.cast_rules`).
+    rules : (n, 4) int32 or None
+        Group, mask, body to ignore and rank of the world of each (`gpu_collide.bodies.rules.cast_rules`).
     reach : float
         No start, path and radius of spheres is together larger; infinite where that is not known, or some
         are not swept.
@@ -171,8 +171,8 @@ class GivenCasts:
     host : callable
         Makes `Casts` of the same, with all that is checked of values.
     rules : tuple of (array or None), or None
-        Groups, masks and bodies to ignore as they were given, a number or a row for each query; None: none
-        of them was.
+        Groups, masks and bodies to ignore as they were given, and ranks of worlds, a number or a row for each
+        query; None: none of them was.
     """
 
     form: int
@@ -187,7 +187,7 @@ class GivenCasts:
     device: int | None
     whole: bool
     host: Callable[[], Casts]
-    rules: tuple[Any, Any, Any] | None = None
+    rules: tuple[Any, Any, Any, Any] | None = None
 
     def __len__(self) -> int:
         return self.n

@@ -23,6 +23,7 @@ __all__ = [
     "LARGEST_WORLD",
     "Rules",
     "cast_rules",
+    "cast_worlds",
     "check_active",
     "check_rules",
     "still_bodies",
@@ -196,8 +197,11 @@ def check_rules(
     return Rules(n, world, group, mask, _ignored(ignore, n), still_pairs)
 
 
-def cast_rules(group: Any, mask: Any, ignore: Any, n: int, n_bodies: int) -> NDArray[np.int32] | None:
-    """Which bodies each of n casts meets: (n, 3) int32, group, mask and body to ignore; None: all of them.
+def cast_rules(
+    group: Any, mask: Any, ignore: Any, world: Any, n: int, n_bodies: int
+) -> NDArray[np.int32] | None:
+    """Which bodies each of n casts meets: (n, 4) int32, group, mask, body to ignore and rank of its world;
+    None: all of them.
 
     Parameters
     ----------
@@ -205,6 +209,8 @@ def cast_rules(group: Any, mask: Any, ignore: Any, n: int, n_bodies: int) -> NDA
         Bits, as `check_rules` has them. Default: all ones.
     ignore : int or (n,) array_like of int, optional
         A body that it passes; -1: none.
+    world : int or (n,) array of int, optional
+        What `cast_worlds` gives. Default: all worlds.
 
     Raises
     ------
@@ -214,16 +220,45 @@ def cast_rules(group: Any, mask: Any, ignore: Any, n: int, n_bodies: int) -> NDA
     given = {"group": (group, *BITS, "32 bits a cast, a number from 0 to 4294967295"),
              "mask": (mask, *BITS, "32 bits a cast, a number from 0 to 4294967295"),
              "ignore": (ignore, -1, n_bodies, f"bodies from 0 to {n_bodies - 1}, or -1")}  # fmt: skip
-    if all(values is None for values, *_ in given.values()):
+    if world is None and all(values is None for values, *_ in given.values()):
         return None
-    rows = np.full((n, 3), -1, np.int32)
+    rows = np.full((n, 4), -1, np.int32)
+    rows[:, 3] = 0 if world is None else world
     for column, (name, (values, low, high, expected)) in enumerate(given.items()):
         if values is not None:
-            array = as_int_array(values, name, low=low, high=high, expected=expected)
-            if array.shape not in ((), (n,)):
-                raise ValueError(f"{name}: expected a number, or shape ({n},), got {array.shape}")
-            rows[:, column] = (array & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
+            rows[:, column] = _per_cast(values, name, n, low, high, expected)
     return rows
+
+
+def cast_worlds(world: Any, n: int, places: Rules | None) -> Array:
+    """Ranks of the worlds that n casts are in, () or (n,), by numbers that bodies have under `places`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the argument; bodies without worlds.
+    """
+    if places is None or places.world is None:
+        raise ValueError(
+            "world: expected obstacles in worlds, got some without; give their numbers as Scene(world=), or "
+            "poses of shape (worlds, n)"
+        )
+    expected = "a world a cast, a number from 0 on, below 2**62"
+    array = _one_or_each(
+        as_int_array(world, "world", low=0, high=LARGEST_WORLD, expected=expected), "world", n
+    )
+    return np.asarray(places.rank_of(array.reshape(-1)).reshape(array.shape))
+
+
+def _per_cast(values: Any, name: str, n: int, low: int, high: int, expected: str) -> NDArray[np.int32]:
+    array = _one_or_each(as_int_array(values, name, low=low, high=high, expected=expected), name, n)
+    return (array & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
+
+
+def _one_or_each(array: Array, name: str, n: int) -> Array:
+    if array.shape not in ((), (n,)):
+        raise ValueError(f"{name}: expected a number, or shape ({n},), got {array.shape}")
+    return array
 
 
 def check_active(before: BoolArray, bodies: Any, active: Any) -> BoolArray:

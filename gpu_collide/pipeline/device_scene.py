@@ -146,13 +146,13 @@ class DeviceScene:
             self._grounds = build_cast_tables(self.meshes, self.backend, self.precision)
         return self._grounds
 
-    def obstacles(self, bodies, exact=False, rules=None, slack=None):
+    def obstacles(self, bodies, exact=False, rules=None, slack=None, parted=False):
         """Tables for casts of the bodies as they are now; `exact`: on their own motions where they turn;
-        `rules`: their groups and masks; `slack`: no chord is off by more."""
+        `rules`: their groups and masks; `slack`: no chord is off by more; `parted`: casts are in worlds."""
         known, _, how = self._obstacles
-        if known is not bodies or how != (exact, slack):
-            made = obstacles(bodies, self.backend, self.precision, exact, rules, slack)
-            self._obstacles = bodies, made, (exact, slack)
+        if known is not bodies or how != (exact, slack, parted):
+            made = obstacles(bodies, self.backend, self.precision, exact, rules, slack, parted)
+            self._obstacles = bodies, made, (exact, slack, parted)
         return self._obstacles[1]
 
     def stands(self, bodies, tree):

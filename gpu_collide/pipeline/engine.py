@@ -20,6 +20,7 @@ from gpu_collide.pipeline.launch.launcher import Launcher
 from gpu_collide.pipeline.launch.poses import take_given
 from gpu_collide.pipeline.narrow_phase import device_batches, plan, query
 from gpu_collide.pipeline.narrow_phase.recorded_batch import KEPT_SHARE, MOST_PAIRS, RecordedBatch
+from gpu_collide.pipeline.robots import ChainMotions
 from gpu_collide.results.contacts import Contacts
 
 __all__ = ["Pipeline"]
@@ -263,6 +264,10 @@ class Pipeline:
         if left <= 0:
             raise scene_too_large(self.resident.nbytes, limit)
         self.run.room.limit(left, self.backend.reserved_bytes)
+
+    def chain_motions(self, chain, curves):
+        """Edges in joint space of a chain of joints."""
+        return ChainMotions(self.run, chain, curves)
 
     def clearance(self, bodies, pairs, asked, progress=None):
         """Fields of `Clearance` beside its pairs, and seconds by stage."""

@@ -13,6 +13,7 @@ from gpu_collide._validate import (
     as_int_array,
     check_bool,
     check_callable,
+    check_distance,
     check_finite,
     check_pairs,
     check_positive,
@@ -27,6 +28,7 @@ from gpu_collide.queries.clearance_arguments import PROGRAMS
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.motion_gaps import find_gaps
 from gpu_collide.queries.motion_pieces import (
+    Motions,
     Pieces,
     Problem,
     bound_by_acceleration,
@@ -37,12 +39,12 @@ from gpu_collide.results.motion_checks import MotionChecks
 from gpu_collide.results.result import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from gpu_collide._types import Array, ArrayLike, BackendName, StrPath
     from gpu_collide.geometry.mesh.mesh import Mesh
-    from gpu_collide.queries.motion_pieces import Bound, Deviation, PosesAt
+    from gpu_collide.queries.motion_pieces import Deviation, PosesAt
 
 __all__ = ["check_motions", "prove"]
 
@@ -152,7 +154,8 @@ def check_motions(
     >>> [gc.Status(s).name for s in found.status]
     ['MISS', 'HIT']
     """
-    n_motions = _from_zero(n_motions, "n_motions", int)
+    if not isinstance(n_motions, (int, np.integer)) or isinstance(n_motions, bool) or n_motions != 0:
+        n_motions = check_positive(n_motions, "n_motions", integer=True)
     for name, value in (("poses_at", poses_at), ("deviation", deviation)):
         check_callable(value, name)
     if (deviation is None) == (max_acceleration is None):
@@ -165,18 +168,19 @@ def check_motions(
         bound = bound_by_function(deviation, len(links))
     else:
         bound = bound_by_acceleration(_accelerations(max_acceleration, (n_motions, len(links))), links)
+    motions = Motions(poses_at, bound, len(links))
     return prove(
-        links, poses_at, n_motions, bound, obstacles, link_pairs, margin=margin, max_pieces=max_pieces,
+        links, n_motions, lambda _: motions, obstacles, link_pairs, margin=margin, max_pieces=max_pieces,
         first=first, places=places, clearance=clearance, backend=backend, max_bytes=max_bytes,
     )  # fmt: skip
 
 
 def prove(
-    links: Bodies, poses_at: PosesAt, n_motions: int, bound: Bound, obstacles: Any, link_pairs: Any, *,
+    links: Bodies, n_motions: int, motions_on: Callable[[Any], Motions], obstacles: Any, link_pairs: Any, *,
     margin: Any, max_pieces: Any, first: Any, places: Any, clearance: Any,
     backend: Any, max_bytes: Any,
 ) -> MotionChecks:  # fmt: skip
-    """`check_motions` with a bound of pieces; of `links` only the shapes count."""
+    """`check_motions` of what ``motions_on(engine)`` knows; of `links` only the shapes count."""
     options = Options.checked(motion="body", backend=backend, max_bytes=max_bytes)
     first, places = check_bool(first, "first"), check_bool(places, "places")
     deepest = int(check_positive(max_pieces, "max_pieces", integer=True) - 1).bit_length()
@@ -194,17 +198,19 @@ def prove(
     n = len(links)
     pairs = np.zeros((0, 2), np.int32) if link_pairs is None else check_pairs(link_pairs, n, "link_pairs")
     engine = engine_on(get_backend(options.backend, options.precision, PROGRAMS), options)
-    margin = _from_zero(margin, "margin", float)
+    margin = check_distance(margin, "margin")
     if clearance is not None and clearance != np.inf:
-        clearance = _from_zero(clearance, "clearance", float)
+        clearance = check_distance(clearance, "clearance")
     shortest = 0.5**deepest
-    problem = Problem(links.meshes, links.shape, poses_at, bound, obstacles, pairs, margin, engine, shortest)
+    problem = Problem(
+        links.meshes, links.shape, motions_on(engine), obstacles, pairs, margin, engine, shortest
+    )
     found = Answers(n_motions)
     step = max(1, BLOCK // n)
     for begin in range(0, n_motions, step):
         some = np.arange(begin, min(begin + step, n_motions))
         zeros, ones = np.zeros(len(some)), np.ones(len(some))
-        whole = Pieces(some, zeros, ones, problem.poses(some, zeros), problem.poses(some, ones))
+        whole = Pieces(some, zeros, ones, *(problem.motions.poses(some, time) for time in (zeros, ones)))
         refine(problem, whole, found, first)
         if clearance is not None:
             find_gaps(problem, some[found.status[some] == Status.MISS], found, clearance)
@@ -220,13 +226,6 @@ def _links(meshes: Any, shape: Any) -> Bodies:
     if n == 0:
         raise ValueError("shape: expected at least one link, got none")
     return links
-
-
-def _from_zero(value: Any, name: str, kind: type) -> Any:
-    """A finite number from 0 up."""
-    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and value == 0:
-        return kind(0)
-    return check_positive(value, name, integer=kind is int)
 
 
 def _accelerations(given: Any, wanted: tuple[int, int]) -> Array:

@@ -49,19 +49,18 @@ def find_gaps(problem: Problem, motion: Array, found: Answers, limit: float) -> 
     if not len(motion):
         return
     zeros, ones = np.zeros(len(motion)), np.ones(len(motion))
-    ends = problem.poses(motion, zeros), problem.poses(motion, ones)
+    ends = problem.motions.poses(motion, zeros), problem.motions.poses(motion, ones)
     pieces, known = Pieces(np.arange(len(motion)), zeros, ones, *ends), np.zeros(len(motion), bool)
     least, rows, share = Least(len(motion), limit), NO_ROWS, SHARE * float(problem.radius.max())
     while len(pieces.motion):
         asked = pieces._replace(motion=motion[pieces.motion])
-        off = problem.bound(asked)
+        off = problem.motions.bound(asked)
         shortest = pieces.end - pieces.begin <= problem.shortest
         coarse = ~known & ~shortest & (off > COARSE * problem.radius.max()).any(axis=1)
         new = np.flatnonzero(~known & ~coarse)
         near = problem.near(pieces.take(new), off[new], float(least.upper[pieces.motion[new]].max(initial=0)))
         rows = joined([rows, near._replace(piece=new[near.piece])])
-        both = problem.both(rows, off)
-        bound, time = _bounds(problem, pieces, rows, both, least, share)
+        bound, time = _bounds(problem, asked, rows, off, pieces.motion, least, share)
         upper = least.upper[pieces.motion[rows.piece]]
         open_ = (bound < upper - share) & ~shortest[rows.piece]
         np.minimum.at(least.lower, pieces.motion[rows.piece[~open_]], bound[~open_])
@@ -78,17 +77,17 @@ def find_gaps(problem: Problem, motion: Array, found: Answers, limit: float) -> 
 
 
 def _bounds(
-    problem: Problem, pieces: Pieces, rows: Rows, both: Array, least: Least, share: float
+    problem: Problem, pieces: Pieces, rows: Rows, off: Array, motion: Array, least: Least, share: float
 ) -> tuple[Array, Array]:
     """Bounds below the distances of pairs on their pieces, and when they are nearest; `least` is kept up.
     First of that pair of each motion that seems the nearest; of the others only whether they come nearer."""
     bound, time = np.full(len(rows.piece), -np.inf), np.full(len(rows.piece), np.inf)
     if not len(rows.piece):
         return bound, time
-    bodies, pairs = problem.at(pieces.first, pieces.last, rows)
+    bodies, pairs, both = problem.of_pieces(pieces, rows, off)
     radius = np.array([mesh.radius for mesh in bodies.meshes])
     tolerance = min(max(share / (8 * radius.max()), FINEST), TOLERANCE) if radius.max() > 0 else FINEST
-    a, b, of = pairs[:, 0], pairs[:, 1], pieces.motion[rows.piece]
+    a, b, of = pairs[:, 0], pairs[:, 1], motion[rows.piece]
     at = bodies.start.position, bodies.end.position
     apart = [((position[a] - position[b]) ** 2).sum(axis=1) for position in at]
     seems = np.sqrt(np.minimum(*apart)) - radius[bodies.shape[a]] - radius[bodies.shape[b]]
@@ -118,7 +117,7 @@ def _tell(problem: Problem, motion: Array, found: Answers, least: Least) -> None
     some, distance = np.flatnonzero(np.isfinite(least.time)), np.full(len(motion), np.inf)
     if len(some):
         rows = least.row.take(some)._replace(piece=np.arange(len(some)))
-        there = problem.poses(motion[some], least.time[some])
+        there = problem.motions.poses(motion[some], least.time[some])
         fields, _ = problem.engine.clearance(
             *problem.at(there, there, rows), Asked(FINEST, np.inf, np.zeros(1))
         )

@@ -32,6 +32,7 @@ __all__ = [
     "NO_ROWS",
     "ROUNDING",
     "TOLERANCE",
+    "Motions",
     "Pieces",
     "Problem",
     "Rows",
@@ -110,18 +111,64 @@ class Open(NamedTuple):
     time: Array
 
 
+class Motions:
+    """What is known of motions: poses of the links, (k, links), at times, and of pieces how far points of the
+    links may be from the screws between both poses, (k, links)."""
+
+    def __init__(self, poses_at: PosesAt, bound: Bound, links: int) -> None:
+        self._poses_at, self.bound, self._links = poses_at, bound, links
+
+    def poses(self, motion: Array, time: Array) -> Poses:
+        got = self._poses_at(motion, time)
+        wanted = (len(motion), self._links)
+        if not isinstance(got, Poses) or got.shape != wanted:
+            what = f"Poses of shape {got.shape}" if isinstance(got, Poses) else type(got).__name__
+            raise ValueError(
+                f"poses_at: expected to return Poses of shape (times, links) = {wanted}, got {what}; it is "
+                "called with arrays of motion numbers and of times, an entry for each"
+            )
+        return got
+
+    def relative(self, pieces: Pieces, rows: Rows) -> Relative | None:
+        """Pairs of links of which more is known than of both alone."""
+        return None
+
+
+class Relative(NamedTuple):
+    """How links move as seen from others.
+
+    Attributes
+    ----------
+    row : (r,) int64
+        Number of the row.
+    of, link : (r,) int64
+        The link that rests, and that which moves.
+    bound : (r,) float64
+        How far points of the second may be from its screw in the frame of the first.
+    first, last : Poses of shape (r,)
+        Of the second in the frame of the first, at the beginning and at the end of the piece.
+    """
+
+    row: Array
+    of: Array
+    link: Array
+    bound: Array
+    first: Poses
+    last: Poses
+
+    def take(self, some: Array) -> Relative:
+        ends = self.first[some], self.last[some]
+        return Relative(self.row[some], self.of[some], self.link[some], self.bound[some], *ends)
+
+
 @dataclass(frozen=True)
 class Problem:
-    """What stays the same while pieces are halved; see `check_motions`.
-
-    `bound` tells of pieces how far points of the links may be from the screws between both poses, (k, links);
-    `shortest` is the length of pieces that are not divided.
-    """
+    """What stays the same while pieces are halved; see `check_motions`. `shortest` is the length of pieces
+    that are not divided."""
 
     meshes: tuple[Mesh, ...]
     shape: Array
-    poses_at: PosesAt
-    bound: Bound
+    motions: Motions
     obstacles: Bodies | None
     link_pairs: Array
     margin: float
@@ -139,29 +186,19 @@ class Problem:
         """(links,): bounding radii."""
         return np.array([mesh.radius for mesh in self.meshes])[self.shape]
 
-    def poses(self, motion: Array, time: Array) -> Poses:
-        """Poses of all links, (k, links), as the caller's function has them."""
-        got = self.poses_at(motion, time)
-        wanted = (len(motion), len(self.shape))
-        if not isinstance(got, Poses) or got.shape != wanted:
-            what = f"Poses of shape {got.shape}" if isinstance(got, Poses) else type(got).__name__
-            raise ValueError(
-                f"poses_at: expected to return Poses of shape (times, links) = {wanted}, got {what}; it is "
-                "called with arrays of motion numbers and of times, an entry for each"
-            )
-        return got
-
     def near(self, pieces: Pieces, off: Array, reach: float) -> Rows:
         """Pairs that may come within the deviations `off`, (k, links), and a length, perhaps inf."""
         (k, n), among = off.shape, len(self.link_pairs) > 0
         if not k:
             return NO_ROWS
-        reach = (reach + (1 + among) * off.max()) * (1 + ROUNDING) + self.share
         bodies = self._bodies(pieces.first, pieces.last)
         if self.obstacles is not None:
             bodies = Bodies.concatenate([bodies, self.obstacles])
         many = [k * n, len(bodies) - k * n]
-        if not np.isfinite(reach):
+        grown = np.full(len(bodies), reach)
+        grown[: k * n] += 2 * off.reshape(-1)
+        grown = grown * (1 + ROUNDING) + self.share
+        if not np.isfinite(grown).all():
             a, b = np.divmod(np.arange(k * n * (n + many[1])), n + many[1])
             b += np.where(b < n, a - a % n, (k - 1) * n)
         else:
@@ -170,7 +207,7 @@ class Problem:
             group = np.repeat([LINKS, OBSTACLES], many)
             mask = np.repeat([OBSTACLES + LINKS * among, LINKS], many)
             rules = check_rules(len(bodies), world, group, mask, None, True)
-            a, b = gathered(open_search(self.engine, bodies, rules, margin=reach)).T
+            a, b = gathered(open_search(self.engine, bodies, rules, margin=grown)).T
         links = b < k * n
         return joined(
             [self._of_link_pairs(a[links], b[links]), _rows(a[~links], b[~links] - k * n, False, n)]
@@ -185,18 +222,30 @@ class Problem:
         told = (a != b) & given[a % n, b % n]
         return _rows(a[told], b[told] % n, True, n)
 
-    def both(self, rows: Rows, off: Array) -> Array:
-        """How far the two of each pair may be from their screws together."""
+    def of_pieces(self, pieces: Pieces, rows: Rows, off: Array) -> tuple[Bodies, Array, Array]:
+        """Bodies on the screws of their pieces, the pairs of the rows, and how far the two of each may be
+        from their screws together, by `off`, (k, links): in the world, or one as seen from the other."""
+        bodies, pairs = self.at(pieces.first, pieces.last, rows)
         other = off[rows.piece, np.where(rows.with_link, rows.other, 0)]
-        return np.asarray(off[rows.piece, rows.link] + np.where(rows.with_link, other, 0.0))
+        both = np.asarray(off[rows.piece, rows.link] + np.where(rows.with_link, other, 0.0))
+        seen = self.motions.relative(pieces, rows)
+        if seen is not None:
+            seen = seen.take(seen.bound < both[seen.row])
+            n, still = len(self.shape), Poses.identity(len(self.shape))
+            pairs[seen.row] = np.stack([seen.of, n + np.arange(len(seen.row))], axis=1) + len(bodies)
+            both[seen.row] = seen.bound
+            ends = (Poses.concatenate([still, one]) for one in (seen.first, seen.last))
+            more = Bodies(self.meshes, np.concatenate([self.shape, self.shape[seen.link]]), *ends)
+            bodies = Bodies.concatenate([bodies, more])
+        return bodies, pairs, both
 
     def not_proved(self, pieces: Pieces, rows: Rows, off: Array) -> Open:
         """Those of the rows that are not proved to stay farther apart than `off`, (k, links), and the
         margin."""
         if not len(rows.piece):
             return Open(rows, np.zeros(0, bool), np.zeros(0))
-        bodies, pairs = self.at(pieces.first, pieces.last, rows)
-        need = (self.both(rows, off) + self.margin) * (1 + ROUNDING)
+        bodies, pairs, both = self.of_pieces(pieces, rows, off)
+        need = (both + self.margin) * (1 + ROUNDING)
         largest = max(mesh.radius for mesh in bodies.meshes)
         tolerance = min(max(self.share / (2 * largest), FINEST), TOLERANCE) if largest > 0 else FINEST
         # what is farther apart is proved to be so up to the tolerance; what is nearer than it may be, is open
@@ -237,7 +286,7 @@ class Problem:
 
     def divided(self, pieces: Pieces, at: Array) -> Pieces:
         """Both parts of each piece, before and behind a time, one after the other."""
-        there = self.poses(pieces.motion, at)
+        there = self.motions.poses(pieces.motion, at)
         turns = np.arange(2 * len(at)).reshape(2, -1).T.reshape(-1)  # 0, k, 1, k + 1, ...
         return Pieces(
             np.repeat(pieces.motion, 2),

@@ -72,7 +72,7 @@ def refine(problem: Problem, pieces: Pieces, found: Answers, first: bool) -> Non
             found.refuse(pieces.motion[~valid])
             some = found.status[pieces.motion] != Status.INVALID_INPUT
             pieces, rows, known = pieces.take(some), of_pieces(rows, some), known[some]
-        off = problem.bound(pieces)
+        off = problem.motions.bound(pieces)
         shortest = pieces.end - pieces.begin <= problem.shortest
         coarse = ~known & ~shortest & (off > COARSE * problem.radius.max()).any(axis=1)
         np.add.at(found.pieces, pieces.motion[~coarse], 1)
@@ -112,7 +112,7 @@ def tell_places(problem: Problem, found: Answers) -> None:
         return
     rows = Rows(np.arange(len(motion)), found.link[motion], found.other[motion], found.other_is_link[motion])
     asked = Asked(TOLERANCE, np.inf, np.zeros(1))
-    there = problem.poses(motion, found.time[motion])
+    there = problem.motions.poses(motion, found.time[motion])
     fields, _ = problem.engine.clearance(*problem.at(there, there, rows), asked)
     told = fields["normal"].any(axis=1)
     middle = 0.5 * (fields["point_a"] + fields["point_b"])

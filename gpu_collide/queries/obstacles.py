@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from gpu_collide.bodies.rules import Rules
+
 __all__ = ["Obstacles"]
 
 #: Engines that are kept on a backend, for calls outside of scenes.
@@ -57,6 +59,8 @@ class Obstacles:
     moving : (n,) bool ndarray or None
         Which bodies move, if some may, and any does.
     rules : Rules
+    parted : bool
+        Casts are in worlds.
     resident : DeviceScene or None
         What a scene keeps on the backend.
     """
@@ -66,6 +70,7 @@ class Obstacles:
     rules: Any = None
     resident: Any = None
     engine: Any = None
+    parted: bool = False
 
     def __init__(
         self,
@@ -129,10 +134,19 @@ class Obstacles:
                 kept.pop(next(iter(list(kept))), None)
 
     def world(self, exact: bool = False, bodies: Bodies | None = None, slack: float | None = None) -> Any:
-        """What casts go through: these bodies, or others in their place, under the rules of the scene.
-        `exact`: those that turn are seen on their own motions; `slack`: no chord is off by more."""
+        """What casts go through: these bodies, or others in their place, under the rules of the scene, and
+        in worlds if casts are. `exact`: those that turn are seen on their own motions; `slack`: no chord is
+        off by more."""
         bodies = self.bodies if bodies is None else bodies
-        return self.engine.world(bodies, self.resident, exact, self.rules, slack)
+        rules = self.worlds() if self.parted else self.rules
+        return self.engine.world(bodies, self.resident, exact, rules, slack, self.parted)
+
+    def worlds(self) -> Rules | None:
+        """Rules with the worlds of the bodies; casts are in one each from now on."""
+        self.parted = True
+        if self.rules is None and self.bodies.world is not None:
+            self.rules = check_rules(len(self.bodies), self.bodies.world)
+        return self.rules
 
     def _take(self) -> Any:
         """An engine that no other call has."""

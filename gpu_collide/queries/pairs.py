@@ -293,9 +293,11 @@ def _refuse(found: Any, n: int, held: int, max_bytes: int) -> None:
     )
 
 
-def open_search(engine: Any, bodies: Bodies, rules: Rules, tree: Any = None, margin: float = 0.0) -> Any:
-    """The counted pairs of `bodies` that may come within `margin`, for a query that takes them block by
-    block.
+def open_search(
+    engine: Any, bodies: Bodies, rules: Rules, tree: Any = None, margin: float | Array = 0.0
+) -> Any:
+    """The counted pairs of `bodies` that may come within `margin`, one or one a body, for a query that takes
+    them block by block.
 
     Refuses more pairs than the machine has memory for a result of, warns of very many and of invalid bodies.
     `tree` is that of a step before, if there is one.

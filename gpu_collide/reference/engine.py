@@ -10,6 +10,7 @@ from gpu_collide.reference.bisection import bisection_reference
 from gpu_collide.reference.broad_phase import ReferenceSearch
 from gpu_collide.reference.clearance import clearance_reference
 from gpu_collide.reference.narrow_phase import collide_reference
+from gpu_collide.reference.robots import ChainMotions
 
 __all__ = ["Reference"]
 
@@ -54,6 +55,10 @@ class Reference:
             pairs = np.concatenate(blocks) if blocks else np.zeros((0, 2), np.int32)
         found = collide_reference(bodies, pairs, self.options, progress, distances)
         return replace(found, pairs=pairs, info={**self.about(), **found.info})
+
+    def chain_motions(self, chain, curves):
+        """Edges in joint space of a chain of joints."""
+        return ChainMotions(chain, curves)
 
     def clearance(self, bodies, pairs, asked, progress=None):
         """Fields of `Clearance` beside its pairs; no seconds are taken."""

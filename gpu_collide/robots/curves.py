@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gpu_collide.robots.deviation import Rates
+from gpu_collide.reference.robots.r02_deviations import Rates
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,9 +15,9 @@ from gpu_collide.bodies.quaternion import multiply, rotate
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.check_motions import prove
 from gpu_collide.recordings.recording import Recording
-from gpu_collide.robots.chain import Chain, Frames
+from gpu_collide.reference.robots.r01_frames import Chain
 from gpu_collide.robots.curves import Curves
-from gpu_collide.robots.deviation import deviations
+from gpu_collide.robots.edges import Edges, poses_of
 from gpu_collide.robots.joints import Joint, as_frame, as_tree
 from gpu_collide.robots.urdf import disabled_pairs, read_urdf
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array, ArrayLike, BackendName, StrPath
-    from gpu_collide.queries.motion_pieces import Pieces
     from gpu_collide.results.motion_checks import MotionChecks
 
 __all__ = ["Robot"]
@@ -146,6 +146,8 @@ class Robot:
             There is no such file, or it cannot be read; or joints of other kinds (floating, planar).
         """
         joints, shapes = read_urdf(path)
+        if not any(shapes.values()):
+            raise ValueError(f"path: expected URDF with collision shapes, got none in {path!r}")
         disabled = [] if srdf is None else disabled_pairs(srdf)
         return cls(joints, shapes, ignore=[*disabled, *ignore], base=base)
 
@@ -163,7 +165,7 @@ class Robot:
         Poses
             Shape (n, links), in the world, in the order of `link_names`.
         """
-        return _poses(self._links.links(self._links.joints(self._values(self._free(q, "q")))))
+        return poses_of(self._links.links(self._links.joints(self._values(self._free(q, "q")))))
 
     def link_mesh(self, link: str) -> Mesh:
         """All shapes of a link as one mesh in the link's frame, for a solver that has one body for each link.
@@ -280,7 +282,8 @@ class Robot:
         Notes
         -----
         `check_motions` with a deviation that is proved for chains (docs/decisions/0122): of second order in
-        the length of a piece, and 0 up to rounding where a single joint moves.
+        the length of a piece, and 0 up to rounding where a single joint moves. A link is looked at in the
+        frame of one that carries it (0142). An angle beyond 1.6 million radians makes its edge INVALID_INPUT.
         """
         start, end = self._free(q0, "q0"), self._free(q1, "q1")
         slopes = [None if v is None else self._free(v, name) for v, name in ((v0, "v0"), (v1, "v1"))]
@@ -293,22 +296,13 @@ class Robot:
         curves = Curves.between(
             self._values(start), self._values(end), *(None if v is None else v @ rate for v in slopes)
         )
-        chain = self._chain
-
-        def frames_at(motion: Array, time: Array) -> Frames:
-            return chain.links(chain.joints(curves.at(motion, time)))
-
-        def bound(pieces: Pieces) -> Array:
-            ends = (Frames(poses.position, poses.unit_wxyz) for poses in (pieces.first, pieces.last))
-            return deviations(chain, curves.rates(pieces.motion, pieces.begin, pieces.end), *ends)
-
-        pairs = self._shape_pairs() if check_bool(self_collisions, "self_collisions") else None
+        pairs = self._shape_pairs if check_bool(self_collisions, "self_collisions") else None
         if obstacles is None and pairs is None:
             raise TypeError("obstacles: expected Bodies, or self_collisions=True: there is nothing to hit")
         found = prove(
-            self._bodies, lambda motion, time: _poses(frames_at(motion, time)), len(start), bound, obstacles,
-            pairs, margin=margin, max_pieces=max_pieces, first=first, places=places,
-            clearance=clearance, backend=backend, max_bytes=max_bytes,
+            self._bodies, len(start), lambda engine: Edges(engine, self._chain, curves), obstacles, pairs,
+            margin=margin, max_pieces=max_pieces, first=first, places=places, clearance=clearance,
+            backend=backend, max_bytes=max_bytes,
         )  # fmt: skip
         owner = np.append(self._owner, -1).astype(np.int32)
 
@@ -358,6 +352,8 @@ class Robot:
         number = {name: k for k, name in enumerate(self.link_names)}
         skip = set()
         for pair in ignore:
+            if isinstance(pair, str) or len(pair) != 2:
+                raise ValueError(f"ignore: expected pairs of names of links, got {pair!r}")
             for name in pair:
                 if name not in number:
                     raise ValueError(f"ignore: expected names of links, got {name!r}")
@@ -371,6 +367,7 @@ class Robot:
         kept = [frozenset(pair) not in skip for pair in pairs.tolist()]
         return pairs[np.array(kept, bool)]
 
+    @cached_property
     def _shape_pairs(self) -> Array | None:
         """Pairs of shapes of the pairs of links, or None."""
         if not len(self.link_pairs):
@@ -379,10 +376,6 @@ class Robot:
         return np.concatenate(
             [np.stack(np.meshgrid(own[a], own[b]), axis=-1).reshape(-1, 2) for a, b in self.link_pairs]
         )
-
-
-def _poses(frames: Frames) -> Poses:
-    return Poses.from_quat_wxyz(frames.position, frames.quat)
 
 
 def _shapes(

@@ -41,8 +41,14 @@ def read_urdf(path: StrPath) -> tuple[list[Joint], dict[str, list[tuple[Mesh, An
     joints = [_joint(joint) for joint in urdf.robot.joints]
 
     def found(name: str) -> str:  # relative names beside the file
-        above = _above(name, path)
-        return above or str(yourdfpy.filename_handler_magic(name, dir=os.path.dirname(path)))
+        above = _above(name, path) or str(yourdfpy.filename_handler_magic(name, dir=os.path.dirname(path)))
+        if above.startswith("package://"):
+            package = name.removeprefix("package://").partition("/")[0]
+            raise FileNotFoundError(
+                f"path: there is no mesh {name!r}, which {path!r} names; expected a folder {package!r} that "
+                "holds this file, or stands beside a folder that does"
+            )
+        return above
 
     shapes = {
         link.name: [_shape(one, f"link {link.name!r}", found) for one in link.collisions]
@@ -71,6 +77,10 @@ def disabled_pairs(path: StrPath) -> list[tuple[str, str]]:
         root = ElementTree.parse(path).getroot()
     except ElementTree.ParseError as error:
         raise ValueError(f"srdf: cannot read {path!r}: {error}") from error
+    if root.find("link") is not None:
+        raise ValueError(
+            f"srdf: expected SRDF, got {path!r}, which has links of its own, as URDF; pass it as path"
+        )
     found = [(one.get("link1"), one.get("link2")) for one in root.iter("disable_collisions")]
     for pair in found:
         if None in pair:

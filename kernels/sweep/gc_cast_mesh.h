@@ -70,11 +70,12 @@ GC_RECORD(GC_OBSTACLE_INT)
 #define GC_OBSTACLE_SPINS 2
 
 /* which bodies a query meets: ints */
-#define GC_CAST_RULE_STRIDE 3
+#define GC_CAST_RULE_STRIDE 4
 #define GC_CAST_RULE_COLUMNS(ONE, MANY, X) \
     ONE(X, group) \
     ONE(X, mask) \
-    ONE(X, ignore) /* body that it passes, or -1 */
+    ONE(X, ignore) /* body that it passes, or -1 */ \
+    ONE(X, world)  /* rank of the world that it is in; 0: in all */
 GC_RECORD(GC_CAST_RULE)
 
 /* the world of a launch: every pointer is global */
@@ -88,20 +89,22 @@ typedef struct {
     GC_GLOBAL const int *body_ints;    /* (bodies, GC_OBSTACLE_INT_STRIDE) */
     GC_GLOBAL const gc_raster *crowds; /* (nodes, GC_BVH8_STRIDE) of the tree over the bodies, the first is the root */
     GC_GLOBAL const int *crowd_kids;   /* (nodes, GC_BVH8_KIDS) */
-    GC_GLOBAL const int *order;        /* (leaves,) body of each */
+    GC_GLOBAL const int *order;        /* (leaves, 2) body of each, and the rank of the world of its cell; -1: all */
     GC_GLOBAL const gc_real *frame;    /* (GC_CAST_SCENE_STRIDE,) */
     int two_sided;                     /* all of it */
     GC_GLOBAL const int *rules;        /* (n, GC_CAST_RULE_STRIDE), or 0: each query meets all bodies */
 } gc_cast_scene;
 
 /* frame of the tree over the bodies: reals; its lengths count from the middle, divided by the scale */
-#define GC_CAST_SCENE_STRIDE 11
+#define GC_CAST_SCENE_STRIDE 14
 #define GC_CAST_SCENE_COLUMNS(ONE, MANY, X) \
     MANY(X, middle, 3) \
     ONE(X, shrink) \
     MANY(X, low, 3) \
     MANY(X, high, 3) \
-    ONE(X, alone) /* not 0: the world has one body, the first in its order */
+    ONE(X, alone)     /* not 0: the world has one body, the first in its order */ \
+    MANY(X, apart, 2) /* from one cell to the next along x and y, user units: the tree has each world in a cell */ \
+    ONE(X, cells)     /* along x; 0: worlds do not count */
 GC_RECORD(GC_CAST_SCENE)
 
 /* what w01, w02, w03 and w05 are all given: what is swept against */
@@ -119,7 +122,7 @@ GC_RECORD(GC_CAST_SCENE)
     GC_GLOBAL const int *body_ints_in,    /* (bodies, GC_OBSTACLE_INT_STRIDE) */ \
     GC_GLOBAL const gc_raster *crowds_in, /* (nodes, GC_BVH8_STRIDE) */ \
     GC_GLOBAL const int *crowd_kids_in,   /* (nodes, GC_BVH8_KIDS) */ \
-    GC_GLOBAL const int *order_in,        /* (leaves,) body of each */ \
+    GC_GLOBAL const int *order_in,        /* (leaves, 2) body of each, and the rank of the world of its cell; -1: all */ \
     GC_GLOBAL const gc_real *frame_in     /* (GC_CAST_SCENE_STRIDE,) */
 /* clang-format on */
 
@@ -161,13 +164,27 @@ GC_FN gc_cast_scene gc_cast_scene_of(
     return w;
 }
 
-/* Do the rules let a query meet a body: do both allow the other? */
-GC_FN int gc_cast_meets(const gc_cast_scene *w, int query, int body)
+/* Do the rules let a query meet the body of a leaf: do both allow the other, in one world? */
+GC_FN int gc_cast_meets(const gc_cast_scene *w, int query, int leaf)
 {
     GC_GLOBAL const int *own = w->rules + GC_CAST_RULE_STRIDE * (gc_long)query;
+    int body = w->order[2 * leaf], rank = w->order[2 * leaf + 1];
     GC_GLOBAL const int *other = w->body_ints + GC_OBSTACLE_INT_STRIDE * body;
     return body != own[GC_CAST_RULE_ignore] && (own[GC_CAST_RULE_group] & other[GC_OBSTACLE_INT_mask])
-           && (own[GC_CAST_RULE_mask] & other[GC_OBSTACLE_INT_group]);
+           && (own[GC_CAST_RULE_mask] & other[GC_OBSTACLE_INT_group]) && (rank < 0 || own[GC_CAST_RULE_world] == rank);
+}
+
+/* where the tree over the bodies has a place that a query comes to: in the cell of its world */
+GC_FN gc_vec gc_cast_in_tree(const gc_cast_scene *w, int query, gc_vec place)
+{
+    int cells = (int)w->frame[GC_CAST_SCENE_cells];
+    place = gc_sub(place, gc_load_vec(w->frame + GC_CAST_SCENE_middle, 0));
+    if (cells > 0 && w->rules) {
+        int rank = w->rules[GC_CAST_RULE_STRIDE * (gc_long)query + GC_CAST_RULE_world];
+        place.x += (gc_real)(rank % cells) * w->frame[GC_CAST_SCENE_apart];
+        place.y += (gc_real)(rank / cells) * w->frame[GC_CAST_SCENE_apart + 1];
+    }
+    return gc_scale(place, w->frame[GC_CAST_SCENE_shrink]);
 }
 
 typedef struct {

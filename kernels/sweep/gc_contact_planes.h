@@ -329,8 +329,7 @@ GC_FN void gc_contact_planes_world(const gc_cast_scene *w, const gc_ball *b, int
     }
     if (!b->round) gc_ball_axes(b, gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0)), axes);
     sides = gc_scale(gc_ball_sides(b, axes), shrink * gc_contact_planes_grown(b, to->reach));
-    if (!gc_ray_box_make(gc_scale(gc_sub(b->start, gc_load_vec(frame, 0)), shrink), still, sides, low, high, GC_R(1.0), &d))
-        return;
+    if (!gc_ray_box_make(gc_cast_in_tree(w, query, b->start), still, sides, low, high, GC_R(1.0), &d)) return;
     stack[0] = 0;
     when[n++] = GC_F(0.0);
     while (n > 0) {
@@ -347,8 +346,8 @@ GC_FN void gc_contact_planes_world(const gc_cast_scene *w, const gc_ball *b, int
         first = leaf >> GC_BVH8_LEAF;
         count = (leaf & ((1 << GC_BVH8_LEAF) - 1)) + 1;
         for (int k = first; k < first + count; ++k) {
-            int body = w->order[k];
-            if (w->rules && !gc_cast_meets(w, query, body)) continue;
+            int body = w->order[2 * k];
+            if (w->rules && !gc_cast_meets(w, query, k)) continue;
             gc_contact_planes_body(w, b, body, stack, when, n, &p, to);
         }
     }

@@ -290,14 +290,14 @@ GC_FN void gc_traverse_world(const gc_cast_scene *w, const gc_ball *b, int ball,
     sides = gc_scale(gc_ball_sides(b, axes), shrink);
     if (!behind) {
         if (!gc_ray_box_make(
-                gc_scale(gc_sub(b->start, gc_load_vec(frame, 0)), shrink), gc_scale(b->path, shrink), sides, low, high,
+                gc_cast_in_tree(w, net->best.query, b->start), gc_scale(b->path, shrink), sides, low, high,
                 gc_collector_last(net), &d))
             return;
         stack[0] = 0;
         when[n++] = GC_F(0.0);
     }
     while (n > 0 || next < behind) {
-        int body;
+        int body, here;
         while (next >= behind && n > 0) { /* nodes until there are bodies, for the same reason */
             gc_raster last = gc_ray_box_time(&d, gc_collector_last(net)), times[GC_BVH8_KIDS];
             int kid, leaf, some;
@@ -314,8 +314,9 @@ GC_FN void gc_traverse_world(const gc_cast_scene *w, const gc_ball *b, int ball,
             n = gc_bvh8_pile(w->crowd_kids + GC_BVH8_KIDS * kid, times, some, stack, when, n);
         }
         if (next >= behind) return;
-        body = w->order[next++];
-        if (w->rules && !gc_cast_meets(w, net->best.query, body)) continue;
+        here = next++;
+        body = w->order[2 * here];
+        if (w->rules && !gc_cast_meets(w, net->best.query, here)) continue;
         gc_traverse_body(w, b, body, ball, stack, when, n, net);
         if (gc_collector_ends(net)) return;
     }

@@ -111,15 +111,17 @@ GC_KERNEL void g06_rules(
     int group_step, /* 1 or 0 */
     int mask_step,
     int ignore_step,
+    int world_step,
     GC_GLOBAL const gc_long *group_given,  /* (n,) or (1,) bits */
     GC_GLOBAL const gc_long *mask_given,   /* the same */
     GC_GLOBAL const gc_long *ignore_given, /* (n,) or (1,) body or -1 */
-    GC_GLOBAL int *rules_out,              /* (n, 3) group, mask, ignore */
+    GC_GLOBAL const gc_long *world_given,  /* (n,) or (1,) rank, which the host has checked */
+    GC_GLOBAL int *rules_out,              /* (n, 4) group, mask, ignore, world */
     GC_GLOBAL int *wrong_out)
 {
     gc_long sign = (gc_long)1 << 31; /* the bit of it in an int32 */
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
-        GC_GLOBAL int *out = rules_out + 3 * (gc_long)i;
+        GC_GLOBAL int *out = rules_out + 4 * (gc_long)i;
         gc_long bits[2], which = ignore_given[ignore_step * (gc_long)i];
         int wrong = which < -1 || which >= n_bodies;
         bits[0] = group_given[group_step * (gc_long)i];
@@ -130,6 +132,7 @@ GC_KERNEL void g06_rules(
             wrong = wrong || off;
         }
         out[2] = wrong ? -1 : (int)which;
+        out[3] = (int)world_given[world_step * (gc_long)i];
         if (wrong) GC_ATOMIC_ADD(wrong_out, 1);
     }
 }

@@ -52,8 +52,7 @@ def _family(family, given):
         seconds += time.process_time() - clock
         pieces += found.pieces.sum()
         told += np.bincount(found.status, minlength=5)
-        times = np.concatenate([np.tile(np.linspace(0, 1, given.poses), (n, 1)), special], axis=1)
-        wrong += judged(arm, places, half, found, times, more.get("self_collisions", False))
+        wrong += judged(arm, places, half, found, given.poses, special, more.get("self_collisions", False))
     names = ", ".join(f"{told[s]} {s.name}" for s in gc.Status if told[s])
     print(
         f"{family}: {given.edges} edges: {names}; {wrong} wrong beside {given.poses} poses; "
@@ -102,46 +101,65 @@ def as_robot(arm):
     return gc.Robot(joints, {name: link for name in names[1:]})
 
 
-def judged(arm, places, half, found, times, with_links):
-    """How many edges are judged wrongly by poses at `times` (n, k) of each."""
-    free = (found.status == gc.Status.MISS)[:, None] | (times < found.free_fraction[:, None])
-    rows, at = np.nonzero(free)
-    poses, met = arm.at(rows, times[rows, at]), np.zeros(len(rows), bool)
-    for link in range(arm.links):
-        for place in places:
-            met |= touch(arm, poses, link, place, half)
-        for other in range(link + 2, arm.links if with_links else 0):
-            one, two = ([part[:, k] for part in poses] for k in (link, other))
-            met |= overlaps(*one, arm.halves(), *two, arm.halves()) < 0
-    bad = np.bincount(rows, met, arm.n) > 0
-    for link in range(arm.links):
-        for other in range(arm.links if with_links else 0):
-            met = np.flatnonzero(
-                np.isfinite(found.time) & (found.link == link) & (found.other == other) & found.other_is_link
-            )
-            middle, axes = arm.at(met, found.time[met])
-            gap = overlaps(
-                middle[:, link], axes[:, link], arm.halves(), middle[:, other], axes[:, other], arm.halves()
-            )
-            bad[met] |= gap > 1e-11
-    met = np.flatnonzero(np.isfinite(found.time) & ~found.other_is_link)
-    middle, axes = arm.at(met, found.time[met])
-    at, still = (np.arange(len(met)), found.link[met]), np.tile(np.eye(3), (len(met), 1, 1))
-    gap = overlaps(middle[at], axes[at], arm.halves(), places[found.other[met]], still, half)
-    bad[met] |= gap > 1e-11
+def judged(arm, places, half, found, poses, special, with_links):
+    """How many edges are judged wrongly by so many poses of each, and by those at times `special` (n, k)."""
+    end = np.where(found.status == gc.Status.MISS, np.inf, found.free_fraction)
+    pairs = [(link, place) for link in range(arm.links) for place in places]
+    if with_links:
+        pairs += [(link, other) for other in range(arm.links) for link in range(other - 1)]
+    bad = collides(arm, pairs, half, end, poses)
+    rows, at = np.nonzero(special < end[:, None])
+    links = arm.at(rows, special[rows, at])
+    for pair in pairs:
+        bad[rows[gap(arm, links, pair, half) < 0]] = True
+    met = np.flatnonzero(np.isfinite(found.time))
+    link, other, moves = found.link[met], found.other[met], found.other_is_link[met]
+    for pair in set(zip(link.tolist(), other.tolist(), moves.tolist(), strict=True)):
+        some = met[(link == pair[0]) & (other == pair[1]) & (moves == pair[2])]
+        pair = pair[0], pair[1] if pair[2] else places[pair[1]]
+        bad[some] |= gap(arm, arm.at(some, found.time[some]), pair, half) > 1e-11
     return int(bad.sum())
 
 
-def touch(arm, poses, link, place, half):
-    """(k,) bool: does a link overlap a box? Only what is near enough is looked at by separating axes."""
-    middle, axes = (part[:, link] for part in poses)
-    far = np.linalg.norm(arm.halves()) + np.linalg.norm(half)
-    near = np.flatnonzero(((middle - place) ** 2).sum(axis=1) < 1.01 * far**2)
-    found = np.zeros(len(middle), bool)
-    still = np.tile(np.eye(3), (len(near), 1, 1))
-    at = np.tile(place, (len(near), 1))
-    found[near] = overlaps(middle[near], axes[near], arm.halves(), at, still, half) < 0
-    return found
+def collides(arm, pairs, half, end, poses):
+    """(n,) bool: do any of the pairs overlap at one of so many poses, before the times `end`? Of 64 poses in
+    a row the middle one is looked at: a pair that is farther apart there than both bodies move until the last
+    of these is apart at all of them. What is left is divided by eight, and again."""
+    moves = arm.speeds() / (poses - 1)
+    speed = np.array([moves[:, a] + (0.0 if np.ndim(b) else moves[:, b]) for a, b in pairs])
+    stride, bad = 64, np.zeros(len(end), bool)
+    which, edge, index = (
+        grid.reshape(-1)
+        for grid in np.meshgrid(range(len(pairs)), range(len(end)), range(0, poses, stride), indexing="ij")
+    )
+    while True:
+        some = (index < poses) & (index < end[edge] * (poses - 1)) & ~bad[edge]
+        which, edge, index = which[some], edge[some], index[some]
+        middle = index + stride // 2
+        here, row = np.unique(edge * 2 * poses + middle, return_inverse=True)
+        links = arm.at(here // (2 * poses), here % (2 * poses) / (poses - 1))
+        apart = np.zeros(len(which))
+        for k, pair in enumerate(pairs):
+            mine = which == k
+            apart[mine] = gap(arm, [part[row[mine]] for part in links], pair, half)
+        if stride == 1:
+            bad[edge[apart < 0]] = True
+            return bad
+        near = apart < speed[which, edge] * (stride // 2) * (1 + 1e-9) + 1e-9
+        stride //= 8
+        which, edge = np.repeat(which[near], 8), np.repeat(edge[near], 8)
+        index = (index[near, None] + stride * np.arange(8)).reshape(-1)
+
+
+def gap(arm, links, pair, half):
+    """(k,) signed: how far a link and another, or a box at a place, are apart at poses of all links."""
+    (middle, axes), (link, other) = links, pair
+    if np.ndim(other):
+        place, still = np.tile(other, (len(middle), 1)), np.tile(np.eye(3), (len(middle), 1, 1))
+        there = place, still, half
+    else:
+        there = middle[:, other], axes[:, other], arm.halves()
+    return overlaps(middle[:, link], axes[:, link], arm.halves(), *there)
 
 
 if __name__ == "__main__":

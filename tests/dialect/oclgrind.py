@@ -169,6 +169,15 @@ def of_clearance(pairs):
             return _arrays(gc.clearance(*passing, motion=motion, backend=backend))
 
         yield f"clearance {motion}", clearance
+    at = np.eye(4) + np.outer([0, 0, 0.3, 0], [0, 0, 0, 1])
+    box = gc.shapes.box((0.1, 0.1, 0.2)), at
+    joints = [gc.Joint("a", "revolute", "base", "one", axis=[0, 0, 1])]
+    joints += [
+        gc.Joint("b", "prismatic", "one", "two", at, [1, 0, 0]),
+        gc.Joint("c", "revolute", "two", "three", at),
+    ]
+    robot = gc.Robot(joints, {"base": box, "one": box, "two": box, "three": box})
+    yield "edges", lambda backend: _arrays(robot.edges([[0, 0, 0]], [[1, 0.2, 2]], backend=backend))
 
 
 def _of_hulls(pairs):

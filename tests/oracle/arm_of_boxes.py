@@ -49,6 +49,15 @@ class Arm:
                     most[:, i] += speed[:, j] * speed[:, k] * reach
         return most
 
+    def speeds(self):
+        """(n, links): no point of a link moves faster: a joint's speed times how far the point can be from
+        it, summed over joints."""
+        speed, far = np.abs(self.q1 - self.q0), np.hypot(self.length, self.width / np.sqrt(2))
+        reach = np.array(
+            [[max(i - j, -1) * self.length + far for i in range(self.links)] for j in range(self.links)]
+        )
+        return speed @ np.triu(reach)
+
     def halves(self):
         return np.array([self.width, self.width, self.length]) / 2
 

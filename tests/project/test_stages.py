@@ -23,6 +23,7 @@ FAMILIES = {
     "narrow_phase": "s",
     "sweep": "w",
     "clearance": "c",
+    "robots": "r",
 }
 """Folder of a family (in kernels, reference and tests) to the letter that its stems begin with."""
 ALSO = {"b": "narrow_phase"}

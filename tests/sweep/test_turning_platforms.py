@@ -114,7 +114,7 @@ def test_what_turns_too_far_is_refused():
     with pytest.raises(ValueError, match="skin: expected more than .* 64 pieces, got 0.0003"):
         gc.sweep.slide(scene, [0, 0, 3], RADII, [0, 0, 0], turning="chord", backend="cpu")
     found = gc.sweep.slide(scene, [0, 0, 3], RADII, [0, 0, 0], turning="chord", skin=0.1, backend="cpu")
-    assert found.info["pieces"] == 9
+    assert found.info["pieces"] == 12
     # about its own axis an ellipsoid of two equal radii leans by nothing, about another it does
     flat, tilted = (
         gc.sweep.ellipsoids([0, 0, 1.5], [0, 0, -0.3], RADII, table(0, 0.1, axis=axis), turning="chord",

@@ -130,17 +130,22 @@ def test_characters_against_the_reference(backend, rides):
 def test_rules_against_the_reference(backend):
     bits = [0, 1, -1, 2**31, 2**31 - 1, -(2**31), 2**32 - 1, 2**32, -(2**31) - 1, 2**62, -(2**62)]
     group, mask, ignore = (x.reshape(-1) for x in np.meshgrid(bits, bits, [-1, 0, 3, 4, -2, 2**32]))
-    for given in ((group, mask, ignore), (group, mask[:1], ignore[:1]), (group[-1:], mask, ignore)):
+    world = np.arange(len(group))
+    for given in (
+        (group, mask, ignore, world),
+        (group, mask[:1], ignore[:1], world[:1]),
+        (group[-1:], mask, ignore, world),
+    ):
         n = max(map(len, given))
-        out = {"rules_out": backend.fill(backend.empty(3 * n, np.int32), 7)}
+        out = {"rules_out": backend.fill(backend.empty(4 * n, np.int32), 7)}
         out["wrong_out"] = backend.zeros(1, np.int32)
-        named = dict(zip(("group", "mask", "ignore"), given, strict=True))
+        named = dict(zip(("group", "mask", "ignore", "world"), given, strict=True))
         backend.launch_items(
             backend.module("device_queries", "mixed")["g06_rules"], n, n=n, n_bodies=4,
             **{f"{name}_step": int(len(array) > 1) for name, array in named.items()},
             **{f"{name}_given": backend.to_device(array) for name, array in named.items()}, **out,
         )  # fmt: skip
         wanted, wrong = g06_casts.rules(*(np.broadcast_to(array, n).tolist() for array in given), 4)
-        assert backend.to_host(out["rules_out"]).reshape(n, 3).tolist() == wanted
+        assert backend.to_host(out["rules_out"]).reshape(n, 4).tolist() == wanted
         assert int(backend.to_host(out["wrong_out"])[0]) == wrong
         assert 0 < wrong < n or len(given[0]) == 1

@@ -238,8 +238,9 @@ def search(run, bodies, rules, *, everything=False, own=False, tree=None, most=N
         Stop counting beyond this many pairs; then the result is not `complete`, and has no `blocks`.
     placed : dict, optional
         Buffers that hold the poses already.
-    margin : float
-        Pairs that may come so near count as well; without a `tree`.
+    margin : float or (n,) float64 ndarray
+        Pairs that may come so near count as well, or as near as the mean of two bodies' own; without a
+        `tree`.
 
     Returns
     -------

@@ -93,15 +93,18 @@ def tree_constants(precision):
 _mesh_bounds: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
-def mesh_bounds(meshes, margin=0.0):
+def mesh_bounds(meshes, margin=0.0, shape=None):
     """(meshes, 7) float64: centre, radius, and half the sides of the bounding box of each mesh, grown by half
-    a margin: what is nearer to each other than that meets then."""
+    a margin: what is nearer to each other than that meets then. With a margin for each body, (bodies,), a row
+    for each, which has the mesh of this number in `shape`."""
     for mesh in meshes:
         if mesh not in _mesh_bounds:
             half = np.abs(mesh.vertices - mesh.center).max(axis=0) + mesh.rounding
             _mesh_bounds[mesh] = np.concatenate([mesh.center, [mesh.radius], half])
     bounds = np.array([_mesh_bounds[mesh] for mesh in meshes])
-    bounds[:, 3:] += 0.5 * margin
+    if np.ndim(margin):
+        bounds = bounds[shape]
+    bounds[:, 3:] += 0.5 * np.reshape(margin, (-1, 1))
     return bounds
 
 
@@ -140,12 +143,12 @@ class BodyTree:
         """Tree over `bodies` under `rules` (of which only the worlds decide the order).
 
         `placed`, if it is given, are buffers that hold the poses already (see `bind_poses`). Bodies count as
-        larger by half of `margin`; such a tree is not for another step.
+        larger by half of `margin`, one or one a body; such a tree is not for another step.
         """
         tree = cls(run, rules)
         tree.look(bodies)
         tree._sort(bodies, *tree.bound(bodies, placed, margin))
-        tree._bodies = None if margin else weakref.ref(bodies)
+        tree._bodies = None if np.any(margin) else weakref.ref(bodies)
         return tree
 
     def stands_over(self, bodies, rules):
@@ -220,7 +223,11 @@ class BodyTree:
                         arrays[name] = np.where(self.valid[:, None], arrays[name] - self.shift, 0.0)
                 placed = {name: run.to_device(arrays[name], run.real) for name in NAMES}
             placed |= {name: run.to_device(arrays[name]) for name in ("shape_in", "valid_in")}
-            placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes, margin), run.real)
+            placed["mesh_bounds_in"] = run.to_device(
+                mesh_bounds(bodies.meshes, margin, bodies.shape), run.real
+            )
+            if np.ndim(margin):
+                placed["shape_in"] = run.to_device(np.arange(n), np.int32)
         bounds = self.buffer("bounds", n * self.bound_stride, run.real)
         boxes = self.buffer("boxes", n * 6, run.real)
         run.launch_noted(

@@ -16,7 +16,7 @@ __all__ = ["TAKEN", "DeviceImport"]
 MOST_KEPT, MOST_BYTES = 64, 1 << 20
 #: What `g06_casts` and `g07_results` take of a query beside what the stages do.
 TAKEN = (6 + 3 + 4 + 7) * 8 + 16 + 12
-RULES = ("group", "mask", "ignore")
+RULES = ("group", "mask", "ignore", "world")
 
 
 class DeviceImport:
@@ -57,9 +57,9 @@ class DeviceImport:
             )
         }
         if given.rules is not None:
-            everything = np.full(1, -1)  # all bits, no body
+            everything = np.full(1, -1), np.zeros(1)  # all bits and no body; all worlds
             self._arrays |= {
-                name: self._placed(everything if array is None else array, np.int64)
+                name: self._placed(everything[name == "world"] if array is None else array, np.int64)
                 for name, array in zip(RULES, given.rules, strict=True)
             }
 
@@ -113,7 +113,7 @@ class DeviceImport:
         """``rules_in`` of some queries, if they have any."""
         if self.given.rules is None:
             return {}
-        k, out = stop - at, self.be.empty(3 * (stop - at), np.int32)
+        k, out = stop - at, self.be.empty(4 * (stop - at), np.int32)
         parts: dict = {}
         for name, array in zip(RULES, self.given.rules, strict=True):
             parts |= self._part(name, self._arrays[name], array is not None and array.ndim == 1, 1, at, stop)

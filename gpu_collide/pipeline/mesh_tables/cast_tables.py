@@ -32,6 +32,8 @@ HEAD, SIZE, OBSTACLE, OBSTACLE_INT, COURSE = (
 FAR = 1e30
 #: ``turns`` of a body that spins (``GC_OBSTACLE_SPINS``).
 SPINS = sources.constants("mixed", "sweep/gc_cast_mesh.h")["GC_OBSTACLE_SPINS"]
+#: Leaves of bodies that are in all worlds, at most, where each world has its own.
+MOST_LEAVES = 1 << 20
 #: Bits of a Morton code on each axis.
 BITS = 21
 #: Cells of the keys that order queries, along an axis (``GC_CAST_CELLS``), and bits of a key.
@@ -109,10 +111,11 @@ def part_rows(bodies, backend, precision, shift):
     return backend.to_device(rows.reshape(-1), copy=False)
 
 
-def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None):
+def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None, parted=False):
     """`Placed` tables of bodies, of which those whose poses are none are not there; `more`: what positions
     count from. `exact`: those that turn are seen on their own motions, not along chords. `rules`: their
-    groups and masks. `slack`: no chord is off by more; None: nobody knows."""
+    groups and masks. `slack`: no chord is off by more; None: nobody knows. `parted`: casts are in
+    worlds, those of the rules, each of which has a cell of its own in the tree."""
     real, raster = declarations.dtypes(precision)
     valid = np.flatnonzero(bodies.valid)
     rows, turns = _rows(bodies)
@@ -125,19 +128,24 @@ def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None):
         boxes[turns > 0] = _turned_boxes(bodies, start, end, slack)[turns > 0]
     boxes = boxes[valid]
     finite = np.abs(boxes).max(axis=1, initial=0.0) < FAR
-    low = boxes[finite, :3].min(axis=0, initial=np.inf, keepdims=False) if finite.any() else np.zeros(3)
-    high = boxes[finite, 3:].max(axis=0, initial=-np.inf) if finite.any() else np.zeros(3)
+    ends = low, high = _ends(boxes, finite)
+    shift = 0.5 * low + 0.5 * high if real == np.float32 else np.zeros(3)
+    frame, place = np.zeros(COURSE.stride), valid
+    cell = np.full(len(valid), -1)
+    if parted:
+        (rank, n_ranks), apart = rules.ranks(), np.maximum(1.25 * (high - low)[:2], np.finfo(float).tiny)
+        place, cell, boxes, finite, cells = _in_cells(valid, rank, n_ranks + 1, apart, boxes, finite)
+        frame[COURSE["apart"]], frame[COURSE["cells"]] = apart, cells
+        low, high = _ends(boxes, finite)
     middle, half = 0.5 * low + 0.5 * high, 0.5 * np.max(high - low)
-    shift = middle if real == np.float32 else np.zeros(3)
     shrink = 2.0 ** -int(np.frexp(half)[1]) if half > 0 else 1.0
-    frame = np.zeros(COURSE.stride)
     frame[COURSE["middle"]], frame[COURSE["shrink"]] = middle - shift, shrink
-    frame[COURSE["alone"]] = len(valid) == 1
-    inner = np.array([low - middle, high - middle]) * shrink
+    inner = (np.array(ends) - middle) * shrink
     local = boxes.copy()
     local[finite] = (boxes[finite] - np.tile(middle, 2)) * shrink
+    frame[COURSE["alone"]] = len(place) == 1
     order = _order(local, finite)
-    if len(valid):
+    if len(place):
         tree = build_bvh8(local[order])
         frame[COURSE["low"]], frame[COURSE["high"]] = local[:, :3].min(axis=0), local[:, 3:].max(axis=0)
         crowds, kids = widened(tree.boxes, raster), tree.kids
@@ -154,7 +162,7 @@ def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None):
         "body_ints_in": ints,
         "crowds_in": crowds,
         "crowd_kids_in": kids,
-        "order_in": valid[order].astype(np.int32),
+        "order_in": np.stack([place, cell], axis=1)[order].astype(np.int32),
         "frame_in": frame.astype(real),
         "rules_in": np.zeros(0, np.int32),  # where queries have none
     }
@@ -164,10 +172,40 @@ def obstacles(bodies, backend, precision, exact=False, rules=None, slack=None):
     return Placed.of(host, backend, shift)
 
 
-def obstacles_for(bodies, backend, precision, exact=False, slack=None):
+def _ends(boxes, finite):
+    """Least and greatest corner of all boxes that have one."""
+    if not finite.any():
+        return np.zeros(3), np.zeros(3)
+    return boxes[finite, :3].min(axis=0), boxes[finite, 3:].max(axis=0)
+
+
+def _in_cells(valid, rank, n, apart, boxes, finite):
+    """Bodies as leaves of a tree in which each of n worlds has a cell beside the others, along x and y: of
+    each leaf its body, cell (-1: all), box, and whether that is finite; and how many cells there are along x.
+    What is in all worlds has a leaf in each, or, if these are too many, one without borders."""
+    cells = int(np.ceil(np.sqrt(n)))
+    own, shared = (np.flatnonzero(finite & some) for some in (rank[valid] > 0, rank[valid] == 0))
+    many = len(shared) * n > MOST_LEAVES
+    rest = np.flatnonzero(~finite) if not many else np.concatenate([np.flatnonzero(~finite), shared])
+    copies = 0 if many else n
+    leaf = np.concatenate([own, rest, np.repeat(shared, copies)])
+    ranks = rank[valid]
+    cell = np.concatenate([ranks[own], ranks[rest], np.tile(np.arange(n), len(shared) * (copies > 0))])
+    shift = np.zeros((len(leaf), 3))
+    shift[:, 0], shift[:, 1] = (cell % cells) * apart[0], (cell // cells) * apart[1]
+    boxes, everywhere = boxes[leaf] + np.tile(shift, 2), np.zeros(len(leaf), bool)
+    everywhere[len(own) : len(own) + len(rest)] = True
+    pad = 4 * np.finfo(float).eps * np.abs(boxes)
+    boxes = boxes + np.concatenate([-pad[:, :3], pad[:, 3:]], axis=1)
+    boxes[everywhere] = np.repeat([-FAR, FAR], 3)
+    return valid[leaf], np.where(everywhere & (cell == 0), -1, cell), boxes, ~everywhere, cells
+
+
+def obstacles_for(bodies, backend, precision, exact=False, slack=None, rules=None, parted=False):
     """`obstacles`, kept for the bodies that were asked for last as long as they live: bodies never change."""
-    name = f"obstacles {precision} {exact} {slack}"
-    made = lambda: obstacles(bodies, backend, precision, exact, slack=slack)  # noqa: E731
+    name = f"obstacles {precision} {exact} {slack} {parted}"
+    rules = rules if parted else None
+    made = lambda: obstacles(bodies, backend, precision, exact, rules, slack, parted)  # noqa: E731
     return _kept_for(bodies, backend, name, made)
 
 

@@ -46,6 +46,7 @@ class CastWorld(NamedTuple):
     variant: str = ""
     n_bodies: int = 0
     slack: float | None = None
+    parted: bool = False
     tree: None = None
 
 
@@ -54,23 +55,23 @@ class CastQuery(WorldQuery):
 
     programs: tuple[str, ...] = ("sweep",)
 
-    def world(self, bodies, resident=None, exact=False, rules=None, slack=None):
+    def world(self, bodies, resident=None, exact=False, rules=None, slack=None, parted=False):
         """`CastWorld` of bodies; of a scene, if `resident` is what it keeps. `exact`: some turn, and are seen
         on their own motions, not along chords; `rules`: those of the scene, which never change for these
-        bodies; `slack`: no chord is off by more."""
+        bodies; `slack`: no chord is off by more; `parted`: casts are in worlds."""
         made, variant = self._known(bodies), "_body" if exact else ""
-        if made is None or (made.variant, made.slack) != (variant, slack):
+        if made is None or (made.variant, made.slack, made.parted) != (variant, slack, parted):
             for program in self.programs:
                 self.run.build(program + variant)
             if resident is None:
                 tables = cast_tables_for(bodies.meshes, self.backend, self.precision)
-                stand = obstacles_for(bodies, self.backend, self.precision, exact, slack)
+                stand = obstacles_for(bodies, self.backend, self.precision, exact, slack, rules, parted)
             else:
-                tables, stand = resident.grounds, resident.obstacles(bodies, exact, rules, slack)
+                tables, stand = resident.grounds, resident.obstacles(bodies, exact, rules, slack, parted)
             buffers, held = {**tables.buffers, **stand.buffers}, tables.nbytes + stand.nbytes
             shifted = bool(stand.more.any())
             made = self._keep(
-                bodies, CastWorld(buffers, stand.more, shifted, held, variant, len(bodies), slack)
+                bodies, CastWorld(buffers, stand.more, shifted, held, variant, len(bodies), slack, parted)
             )
         self.leave_room_beside(made.held if resident is None else resident.nbytes)
         return made

@@ -163,9 +163,9 @@ class DeviceQueries(DeviceImport):
         return (*rows, None if riding is None else self._placed(riding, np.int64))
 
     def rules(self):
-        """(n, 3) rules of each, or None."""
+        """(n, 4) rules of each, or None."""
         found = self._rules(0, len(self.given)).get("rules_in")
-        return None if found is None else found.reshape(-1, 3)
+        return None if found is None else found.reshape(-1, 4)
 
     def paths(self, pieces):
         """Their ways in each of some equal pieces of a step, (n, 3); of what `extent` found not to be swept

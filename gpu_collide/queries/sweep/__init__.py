@@ -8,7 +8,8 @@ from __future__ import annotations
 from gpu_collide._calls import old_names
 from gpu_collide.bodies.casts import Cluster
 from gpu_collide.queries.sweep.casts import clusters, ellipsoids, rays, spheres
-from gpu_collide.queries.sweep.characters import clip, planes, slide
+from gpu_collide.queries.sweep.characters import planes, slide
+from gpu_collide.queries.sweep.clipping import clip
 from gpu_collide.results.hits import Feature, Hits
 from gpu_collide.results.slides import ClippedVelocities, Planes, Slides
 

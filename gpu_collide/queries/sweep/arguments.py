@@ -13,13 +13,15 @@ from gpu_collide._validate import as_float_array, as_int_array, check_bool, chec
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES, Casts, GivenCasts
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.bodies.rules import cast_rules
+from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.geometry.preparation import prepared
 from gpu_collide.queries.engine_cache import remembered
 from gpu_collide.queries.obstacles import Obstacles
+from gpu_collide.queries.scene import Scene
 from gpu_collide.queries.sweep import residency
 from gpu_collide.queries.sweep.residency import NO_RULES, CastRules
-from gpu_collide.queries.sweep.turning import chord_error, extent_of, extent_there, those_near, turning_bodies
+from gpu_collide.queries.sweep.rounded import among_rounded, rounding_of, thicker
+from gpu_collide.queries.sweep.turning import chord_error, extent_of, extent_there, turning_bodies
 from gpu_collide.results.hits import Hits
 from gpu_collide.results.result import Status
 
@@ -29,10 +31,12 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
 
 __all__ = [
-    "answer", "casts_on", "check_turning", "cluster_casts", "ellipsoid_casts", "limit_of", "sphere_casts",
-    "within_digits",
+    "OBSTACLES", "answer", "casts_on", "check_turning", "cluster_casts", "ellipsoid_casts", "limit_of",
+    "sphere_casts", "within_digits",
 ]  # fmt: skip
 
+#: What was called ``world``, which is a number now.
+OBSTACLES = "obstacles", (Scene, Bodies, Mesh)
 #: Lengths beyond so many sizes of the smallest mesh leave no room for the products of the kernels.
 MOST = {"mixed": 1e40, "double": 1e40, "single": 1e8}
 #: The same with ``turning="exact"`` in sizes of the smallest mesh that turns; and radians in a step.
@@ -245,6 +249,7 @@ def answer(
     with Obstacles(*given, spins=exact, rounded=casts.form != ELLIPSOIDS) as among:
         bodies, engine, where = among.bodies, among.engine, among.where
         radii = rounding_of(bodies)
+        rules, casts = rules.among(among, casts)
         turn = _refused_turning(bodies, turns)
         exact = exact and turn
         limit, stays = limit_of(bodies, engine.precision), residency.keeps_on_device(casts, where, results)
@@ -253,7 +258,7 @@ def answer(
 
         def refuse() -> None:
             residency.fetched_casts(casts)
-            cast_rules(*rules, len(casts), len(bodies))
+            rules.checked(len(casts), len(bodies))
 
         landing = None
         if not radii[-1]:
@@ -268,14 +273,17 @@ def answer(
                 told = {"turning": chord_error(extent_there(landing, bodies), bodies)}
             rows = landing.all(two_sided, zone) if every else landing.first(two_sided, zone, hits == "any")
             return Hits(**(rows if stays else residency.fetched(rows, where)), info=engine.about() | told)
-        casts = replace(residency.fetched_casts(casts), rules=cast_rules(*rules, len(casts), len(bodies)))
-        largest = _thicker(casts, radii[-1])
+        casts = replace(residency.fetched_casts(casts), rules=rules.checked(len(casts), len(bodies)))
+        largest = thicker(casts, radii[-1])
         within = within_digits(largest, limit)
         rows = casts if within is None else _staying(replace(casts, moves=casts.moves & within))
         if chords:
-            extent = extent_of(_thicker(rows, radii[-1]), bodies, turning_bodies(bodies))
+            extent = extent_of(thicker(rows, radii[-1]), bodies, turning_bodies(bodies))
             told = {"turning": chord_error(extent, bodies)}
-        found = _among_rounded(among, radii, exact, rows, hits, two_sided, zone)
+        found = among_rounded(
+            among, radii, exact, rows, hits,
+            lambda made, some: _answered(engine, made, some, hits, two_sided, zone),
+        )  # fmt: skip
         found["info"] = engine.about() | told
     if not rows.every:
         lost = np.where(casts.moves, np.uint8(Status.UNRESOLVED), np.uint8(Status.INVALID_INPUT))
@@ -305,55 +313,6 @@ def _answered(
         found["query"], found["offsets"] = np.arange(n, dtype=np.int32), np.arange(n + 1)
         hit = found["feature"] != 0
     found["status"] = hit.astype(np.uint8)  # `Status.HIT` is 1, MISS 0
-    return found
-
-
-def rounding_of(bodies: Bodies) -> Array:
-    """The rounding radii of bodies, each once, rising; 0 of none."""
-    used = np.unique(bodies.shape)
-    return np.unique([bodies.meshes[k].rounding for k in used] or [0.0])
-
-
-def _thicker(casts: Casts, by: float) -> Casts:
-    """Casts with larger radii."""
-    return replace(casts, radius=casts.radius + by, reach=math.inf) if by else casts
-
-
-def _among_rounded(
-    among: Obstacles, radii: Array, exact: bool, casts: Casts, hits: Any, two_sided: bool, zone: float
-) -> dict[str, Any]:
-    """The fields of `Hits` among bodies with rounding radii: what a cast touches of such a body, one that is
-    thicker by the radius touches of its mesh. The bodies of each radius are asked alone."""
-    if len(radii) == 1:
-        return _on_surfaces(_answered(among.engine, among.world(exact), _thicker(casts, radii[0]),
-                                      hits, two_sided, zone), radii[0])  # fmt: skip
-    of = np.array([mesh.rounding for mesh in among.bodies.meshes])[among.bodies.shape]
-    parts = []
-    for radius in radii:
-        some = those_near(among.bodies, np.flatnonzero(of != radius))
-        part = _answered(
-            among.engine, among.world(exact, some), _thicker(casts, radius), hits, two_sided, zone
-        )
-        parts.append(_on_surfaces(part, radius))
-    n, rows = len(casts), {}
-    hit = np.any([part["status"] != 0 for part in parts], axis=0)
-    for name in parts[0]:
-        if name not in ("status", "offsets"):
-            rows[name] = np.concatenate([part[name] for part in parts])
-    last = rows["feature"] == 0  # who touches nothing
-    keys = [rows[name] for name in ("sphere", "number", "body", "feature", "time")]
-    order = np.lexsort([*keys, last, rows["query"]])
-    rows = {name: column[order] for name, column in rows.items()}
-    if hits != "all":
-        first = np.searchsorted(rows["query"], np.arange(n))
-        rows = {name: column[first] for name, column in rows.items()}
-    offsets = np.searchsorted(rows["query"], np.arange(n + 1))
-    return rows | {"status": hit.astype(np.uint8), "offsets": offsets}
-
-
-def _on_surfaces(found: dict[str, Any], radius: float) -> dict[str, Any]:
-    if radius:
-        found["point"] = found["point"] + radius * found["normal"]
     return found
 
 

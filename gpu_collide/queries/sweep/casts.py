@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpu_collide._calls import renamed
-from gpu_collide.queries.sweep.arguments import answer, cluster_casts, ellipsoid_casts, sphere_casts
+from gpu_collide.queries.sweep.arguments import (
+    OBSTACLES,
+    answer,
+    cluster_casts,
+    ellipsoid_casts,
+    sphere_casts,
+)
 from gpu_collide.queries.sweep.residency import CastRules
 
 if TYPE_CHECKING:
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["clusters", "ellipsoids", "rays", "spheres"]
 
 
-@renamed(path="displacement", world="obstacles")
+@renamed(path="displacement", world=OBSTACLES)
 def rays(
     start: ArrayLike,
     displacement: ArrayLike,
@@ -33,6 +39,7 @@ def rays(
     group: ArrayLike | None = None,
     mask: ArrayLike | None = None,
     ignore: ArrayLike | None = None,
+    world: ArrayLike | None = None,
     turning: Literal["refuse", "chord", "exact"] = "refuse",
     precision: Precision | None = None,
     backend: BackendName | None = None,
@@ -49,7 +56,8 @@ def rays(
         Where it goes from there, in the unit of lengths: a ray ends there.
     obstacles : Scene or Bodies
         What is met: bodies at rest, or with a start and an end, which they move between while the points go
-        along their paths. Of the rules of a scene, groups and masks apply; casts meet bodies of all worlds.
+        along their paths. Of the rules of a scene, groups and masks apply, and worlds to casts that are
+        in one.
     hits : {"first", "any", "all"}, optional
         The first touch of each; whether there is one, and whichever was found first; or all that there would
         be if nothing stopped it.
@@ -64,6 +72,9 @@ def rays(
         bodies have that are in no scene with groups or masks.
     ignore : int or (n,) array_like of int, optional
         A body that each passes, such as the one from which it was shot; -1: none.
+    world : int or (n,) array_like of int, optional
+        The world that each is in: it meets bodies of this number, and those that are in all (-1). Numbers are
+        those of the `Scene`, or of poses of shape (worlds, n). Default: casts meet bodies of all worlds.
     turning : {"refuse", "chord", "exact"}, optional
         What to do with bodies that turn: refuse them; take for straight the paths that those bodies see
         (``chord``), of which ``info["turning"]`` is a bound on the error; or move each body as
@@ -119,14 +130,14 @@ def rays(
     >>> found.time.tolist(), found.hit.tolist(), found.normal[0].tolist()
     ([0.5, 1.0], [True, False], [0.0, 0.0, 1.0])
     """
-    rules = CastRules(group, mask, ignore)
+    rules = CastRules(group, mask, ignore, world)
     casts = sphere_casts(start, displacement, None, results, rules)
     return answer(
         casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results, rules
     )
 
 
-@renamed(path="displacement", world="obstacles")
+@renamed(path="displacement", world=OBSTACLES)
 def spheres(
     start: ArrayLike,
     displacement: ArrayLike,
@@ -139,6 +150,7 @@ def spheres(
     group: ArrayLike | None = None,
     mask: ArrayLike | None = None,
     ignore: ArrayLike | None = None,
+    world: ArrayLike | None = None,
     turning: Literal["refuse", "chord", "exact"] = "refuse",
     precision: Precision | None = None,
     backend: BackendName | None = None,
@@ -153,7 +165,9 @@ def spheres(
         As in `rays`, of the centres.
     radius : float or (n,) array_like
         Zero or more.
-    obstacles, hits, two_sided, buffer, group, mask, ignore, turning, precision, backend, max_bytes, results
+    obstacles, hits, two_sided, buffer, group, mask, ignore, world, turning
+        As in `rays`.
+    precision, backend, max_bytes, results
         As in `rays`.
 
     Returns
@@ -186,14 +200,14 @@ def spheres(
     >>> found.time.round(6).tolist(), [gc.sweep.Feature(f).name for f in found.feature]
     ([0.5, 0.55], ['FACE', 'EDGE'])
     """
-    rules = CastRules(group, mask, ignore)
+    rules = CastRules(group, mask, ignore, world)
     casts = sphere_casts(start, displacement, radius, results, rules)
     return answer(
         casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results, rules
     )
 
 
-@renamed(path="displacement", world="obstacles")
+@renamed(path="displacement", world=OBSTACLES)
 def ellipsoids(
     start: ArrayLike,
     displacement: ArrayLike,
@@ -207,6 +221,7 @@ def ellipsoids(
     group: ArrayLike | None = None,
     mask: ArrayLike | None = None,
     ignore: ArrayLike | None = None,
+    world: ArrayLike | None = None,
     turning: Literal["refuse", "chord"] = "refuse",
     precision: Precision | None = None,
     backend: BackendName | None = None,
@@ -225,7 +240,7 @@ def ellipsoids(
         As in `rays`.
     orientation : (n, 4) or (4,) array_like, optional
         Unit quaternions wxyz, from the ellipsoid's axes to the world's. Default: they are the same.
-    hits, two_sided, buffer, group, mask, ignore, turning, precision, backend, max_bytes, results
+    hits, two_sided, buffer, group, mask, ignore, world, turning, precision, backend, max_bytes, results
         As in `rays`.
 
     Returns
@@ -256,14 +271,14 @@ def ellipsoids(
     >>> gc.sweep.ellipsoids([0, 0, 3], [0, 0, -4], [0.2, 0.2, 1.0], still).time.tolist()
     [0.375]
     """
-    rules = CastRules(group, mask, ignore)
+    rules = CastRules(group, mask, ignore, world)
     casts = ellipsoid_casts(start, displacement, radii, orientation, results, rules=rules)
     return answer(
         casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results, rules
     )
 
 
-@renamed(path="displacement", world="obstacles")
+@renamed(path="displacement", world=OBSTACLES)
 def clusters(
     clusters: Cluster | tuple[Sequence[Cluster], ArrayLike],
     start: ArrayLike,
@@ -277,6 +292,7 @@ def clusters(
     group: ArrayLike | None = None,
     mask: ArrayLike | None = None,
     ignore: ArrayLike | None = None,
+    world: ArrayLike | None = None,
     turning: Literal["refuse", "chord", "exact"] = "refuse",
     precision: Precision | None = None,
     backend: BackendName | None = None,
@@ -295,7 +311,7 @@ def clusters(
         As in `rays`.
     orientation : (n, 4) or (4,) array_like, optional
         Unit quaternions wxyz, from the cluster's axes to the world's. Default: they are the same.
-    hits, two_sided, buffer, group, mask, ignore, turning, precision, backend, max_bytes, results
+    hits, two_sided, buffer, group, mask, ignore, world, turning, precision, backend, max_bytes, results
         As in `rays`.
 
     Returns
@@ -318,7 +334,7 @@ def clusters(
     >>> round(float(found.time[0]), 6), int(found.sphere[0])
     (0.542084, 1)
     """
-    rules = CastRules(group, mask, ignore)
+    rules = CastRules(group, mask, ignore, world)
     casts = cluster_casts(clusters, start, displacement, orientation, results, rules)
     return answer(
         casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results, rules

@@ -1,4 +1,4 @@
-"""`slide`, and two of its three operations, `planes` and `clip` (the third is `ellipsoids`)."""
+"""`slide`, and the first of its three operations, `planes` (the others are `clip` and `ellipsoids`)."""
 
 from __future__ import annotations
 
@@ -7,24 +7,22 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gpu_collide._calls import renamed, within_memory
+from gpu_collide._calls import renamed
 from gpu_collide._options import RESULTS
 from gpu_collide._validate import (
     as_float_array,
-    as_int_array,
     as_numpy,
     check_bool,
     check_choice,
     check_positive,
     first_few,
 )
-from gpu_collide.backends import get_backend
-from gpu_collide.bodies.rules import cast_rules
 from gpu_collide.geometry.arrays.angles import sine_cosine
-from gpu_collide.queries.engine_cache import options_of, remembered
+from gpu_collide.queries.engine_cache import remembered
 from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.sweep import residency
 from gpu_collide.queries.sweep.arguments import (
+    OBSTACLES,
     check_turning,
     ellipsoid_casts,
     limit_of,
@@ -35,7 +33,7 @@ from gpu_collide.queries.sweep.residency import CastRules
 from gpu_collide.queries.sweep.substeps import substeps, substeps_device
 from gpu_collide.queries.sweep.turning import turning_bodies
 from gpu_collide.results.result import Status
-from gpu_collide.results.slides import ClippedVelocities, Planes, Slides
+from gpu_collide.results.slides import Planes, Slides
 
 if TYPE_CHECKING:
     from typing import Any
@@ -45,13 +43,13 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.casts import Casts
     from gpu_collide.queries.scene import Scene
 
-__all__ = ["clip", "planes", "slide"]
+__all__ = ["characters_on", "planes", "slide"]
 
 #: The skin that is kept by default, as a share of a character's least radius.
 SKIN = 1e-3
 
 
-@renamed(world="obstacles")
+@renamed(world=OBSTACLES)
 def planes(
     obstacles: Scene | Bodies,
     position: ArrayLike,
@@ -64,6 +62,7 @@ def planes(
     group: ArrayLike | None = None,
     mask: ArrayLike | None = None,
     ignore: ArrayLike | None = None,
+    world: ArrayLike | None = None,
     precision: Precision | None = None,
     backend: BackendName | None = None,
     max_bytes: int | None = None,
@@ -90,7 +89,7 @@ def planes(
         The moment, from 0 (bodies where they start) to 1 (where they end).
     two_sided : bool, optional
         Faces count from behind as well.
-    group, mask, ignore
+    group, mask, ignore, world
         Which bodies count, as in `gpu_collide.sweep.rays`.
     precision, backend, max_bytes
         As in `gpu_collide.collide`. With a `Scene` as obstacles, those of the scene.
@@ -122,21 +121,22 @@ def planes(
         raise ValueError(f"at: expected a moment from 0 to 1, got {at}")
     two_sided = check_bool(two_sided, "two_sided")
     check_choice(results, "results", RESULTS)
-    given = CastRules(group, mask, ignore)
+    given = CastRules(group, mask, ignore, world)
     casts = ellipsoid_casts(position, [0.0, 0.0, 0.0], radii, orientation, results, rules=given)
     with Obstacles(obstacles, characters_on, precision, backend, max_bytes, ("sweep",)) as among:
         bodies, engine, where = among.bodies, among.engine, among.where
+        given, casts = given.among(among, casts)
         limit, stays = limit_of(bodies, engine.precision), residency.keeps_on_device(casts, where, results)
 
         def refuse() -> None:
             residency.fetched_casts(casts)
-            cast_rules(*given, len(casts), len(bodies))
+            given.checked(len(casts), len(bodies))
 
         landing = residency.device_queries(casts, where, stays, engine, among.world, limit, refuse)
         if landing is not None:
             rows = landing.planes(two_sided, near, moment)
             return Planes(**(rows if stays else residency.fetched(rows, where)), info=engine.about())
-        meets = cast_rules(*given, len(casts), len(bodies))
+        meets = given.checked(len(casts), len(bodies))
         casts, good = _kept(replace(residency.fetched_casts(casts), rules=meets), limit)
         rows = engine.planes(among.world(), casts, two_sided, near, moment)
         info = engine.about()
@@ -150,88 +150,7 @@ def planes(
     return residency.placed(found, where) if stays else found
 
 
-@within_memory
-def clip(
-    velocity: ArrayLike,
-    normal: ArrayLike,
-    offsets: ArrayLike,
-    *,
-    push: ArrayLike | None = None,
-    precision: Precision | None = None,
-    backend: BackendName | None = None,
-) -> ClippedVelocities:
-    """Velocities clipped by planes: for each, the nearest one that leads into none of its planes.
-
-    Along one plane it slides, along the crease of two, and in a corner of three it stops. It is exact, not
-    iterated; and where planes stand still it is never longer than what was given.
-
-    Parameters
-    ----------
-    velocity : (n, 3) array_like
-    normal : (m, 3) array_like
-        Unit, towards the side that is free: `Planes.normal`.
-    offsets : (n + 1,) array_like of int
-        Planes ``offsets[i]:offsets[i + 1]`` are those of velocity i: `Planes.offsets`.
-    push : (m,) array_like, optional
-        How fast each plane moves along its own normal: the least component of a velocity along it. For planes
-        of moving bodies ``(planes.normal * planes.body_displacement).sum(1)``. Default: they stand still.
-    precision, backend
-        As in `gpu_collide.collide`.
-
-    Returns
-    -------
-    ClippedVelocities
-
-    Raises
-    ------
-    TypeError, ValueError
-        Arguments of the wrong kind; normals that are not of length 1 within 1e-3.
-    BackendUnavailableError
-        The backend is not available.
-
-    Examples
-    --------
-    >>> import gpu_collide as gc
-    >>> found = gc.sweep.clip([[1.0, 0, -2]], [[0, 0, 1.0], [-1, 0, 0]], [0, 2])
-    >>> found.velocity.tolist(), found.active_planes.tolist()
-    ([[0.0, 0.0, 0.0]], [2])
-    """
-    ways = as_float_array(velocity, "velocity", shape=(None, 3))
-    walls = as_float_array(normal, "normal", shape=(None, 3))
-    begin = as_int_array(
-        offsets, "offsets", shape=(len(ways) + 1,), low=0, high=len(walls) + 1, dtype=np.int32,
-        expected=f"numbers that rise from 0 to the {len(walls)} planes",
-    )  # fmt: skip
-    if begin[0] != 0 or begin[-1] != len(walls) or (np.diff(begin) < 0).any():
-        raise ValueError(
-            f"offsets: expected numbers that rise from 0 to the {len(walls)} planes, got {begin.tolist()[:5]}"
-        )
-    pushes = np.zeros(len(walls)) if push is None else as_float_array(push, "push", shape=(len(walls),))
-    length = np.linalg.norm(walls, axis=1)
-    bad = np.flatnonzero(~(np.abs(length - 1) <= 1e-3))
-    if bad.size:
-        raise ValueError(
-            f"normal: expected directions of length 1, got {length[bad[0]]} ({bad.size} rows, first: "
-            f"{first_few(bad)})"
-        )
-    options = options_of(precision="mixed" if precision is None else precision,
-                         backend="auto" if backend is None else backend)  # fmt: skip
-    where = get_backend(options.backend, options.precision, ("sweep",))
-    engine = characters_on(where, options.precision, options.max_bytes)
-    good = np.asarray(np.isfinite(ways).all(axis=1))
-    some = np.repeat(np.arange(len(ways)), np.diff(begin))
-    np.logical_and.at(good, some, np.isfinite(pushes))
-    tables = np.column_stack((walls / length[:, None], np.where(np.isfinite(pushes), pushes, 0.0)))
-    found, active = engine.clip(np.where(good[:, None], ways, 0.0), begin, tables)
-    found[~good] = 0.0
-    status = np.where(active > 0, Status.HIT, np.where(active < 0, Status.UNRESOLVED, Status.MISS))
-    status[~good] = Status.INVALID_INPUT
-    active = np.where(good, active, 0).astype(np.int32)
-    status = status.astype(np.uint8)
-    return ClippedVelocities(status=status, velocity=found, active_planes=active, info=engine.about())
-
-
-@renamed(world="obstacles")
+@renamed(world=OBSTACLES)
 def slide(
     obstacles: Scene | Bodies,
     position: ArrayLike,
@@ -251,6 +170,7 @@ def slide(
     group: ArrayLike | None = None,
     mask: ArrayLike | None = None,
     ignore: ArrayLike | None = None,
+    world: ArrayLike | None = None,
     precision: Precision | None = None,
     backend: BackendName | None = None,
     max_bytes: int | None = None,
@@ -301,7 +221,7 @@ def slide(
         many there were at most.
     two_sided : bool, optional
         Faces count from behind as well.
-    group, mask, ignore
+    group, mask, ignore, world
         Which bodies each meets, as in `gpu_collide.sweep.rays`; it passes the others. `riding` carries it all
         the same.
     precision, backend, max_bytes
@@ -343,7 +263,7 @@ def slide(
     """
     rules = _rules(results, turning, two_sided, max_slides, max_slope, step_height, skin, gravity is not None)
     beside = ((gravity, 2), (riding, 1))
-    meets = CastRules(group, mask, ignore)
+    meets = CastRules(group, mask, ignore, world)
     casts = ellipsoid_casts(position, velocity, radii, orientation, results, beside, meets)
     n = len(casts)
     fall = falls(gravity, n)
@@ -351,13 +271,14 @@ def slide(
     told = {"skin": "1e-3 of the least radius" if skin is None else rules["skin"]}
     with Obstacles(obstacles, characters_on, precision, backend, max_bytes, ("sweep",)) as among:
         bodies, engine, where = among.bodies, among.engine, among.where
+        meets, casts = meets.among(among, casts)
         stays = residency.keeps_on_device(casts, where, results)
         turn = _turns(bodies, turning)
 
         def refuse() -> None:
             residency.fetched_casts(casts)
             ridden(riding, len(bodies), n)
-            cast_rules(*meets, n, len(bodies))
+            meets.checked(n, len(bodies))
 
         limit = limit_of(bodies, engine.precision)
         landing = residency.device_queries(casts, where, stays, engine, among.world, limit, refuse)
@@ -369,7 +290,7 @@ def slide(
             else:
                 rows = landing.slide(fall, on, engine.motions(bodies), rules)
             return Slides(**(rows if stays else residency.fetched(rows, where)), info=engine.about() | told)
-        casts = replace(residency.fetched_casts(casts), rules=cast_rules(*meets, n, len(bodies)))
+        casts = replace(residency.fetched_casts(casts), rules=meets.checked(n, len(bodies)))
         fall = np.broadcast_to(as_numpy(fall, "gravity"), (n, 3))
         casts = replace(casts, moves=casts.moves & np.isfinite(fall).all(axis=1), reach=np.inf)
         casts, good = _kept(casts, limit)

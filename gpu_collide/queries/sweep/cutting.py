@@ -22,6 +22,8 @@ __all__ = ["MOST_PIECES", "Cuts", "Walkers", "distance", "room_of"]
 
 #: A step is cut into so many pieces at most.
 MOST_PIECES = 64
+#: Into one of these numbers, or `MOST_PIECES` + 1, which are too many: who is cut alike is moved together.
+COUNTS = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, MOST_PIECES, MOST_PIECES + 1])
 #: Pairs of a body that turns and a character that are looked at at a time.
 AT_ONCE = 1 << 20
 
@@ -128,7 +130,8 @@ class Cuts:
                 return
             # between a quarter (of curves) and a half (of ellipsoids that lean) is left of twice as many
             guess = np.minimum(self._pieces * np.sqrt(2.0 * error / self._skin), MOST_PIECES + 1.0)
-            self._pieces = np.where(more, np.maximum(self._pieces + 1, guess.astype(int)), self._pieces)
+            wanted = np.maximum(self._pieces + 1, guess.astype(int))
+            self._pieces = np.where(more, COUNTS[np.searchsorted(COUNTS, wanted)], self._pieces)
 
     def of_each(self) -> Any:
         """The pieces of each character, (n,): the most that a body asks for to which it may come."""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gpu_collide._validate import as_float_array, as_int_array, on_device
+from gpu_collide._validate import as_float_array, as_int_array, as_numpy, on_device
 from gpu_collide.bodies.casts import CLUSTERS, SPHERES, Cluster, GivenCasts
+from gpu_collide.bodies.rules import cast_rules, cast_worlds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
     from gpu_collide.bodies.casts import Casts
+    from gpu_collide.queries.obstacles import Obstacles
 
 __all__ = [
     "NO_RULES", "CastRules", "balls_of", "casts", "check_lengths", "check_turns", "clusters", "count",
@@ -33,16 +35,32 @@ class CastRules(NamedTuple):
     group: Any = None
     mask: Any = None
     ignore: Any = None
+    world: Any = None
 
-    def where_they_lie(self, n: int) -> tuple[Any, Any, Any] | None:
+    def where_they_lie(self, n: int) -> tuple[Any, Any, Any, Any] | None:
         """The arrays, of n queries, whose values nobody has looked at; None: none was given."""
         if all(value is None for value in self):
             return None
-        group, mask, ignore = (
+        group, mask, ignore, world = (
             None if value is None else integers(value, name, n, one=True)
             for name, value in zip(self._fields, self, strict=True)
         )
-        return group, mask, ignore
+        return group, mask, ignore, world
+
+    def among(self, obstacles: Obstacles, swept: Casts | GivenCasts) -> tuple[CastRules, Casts | GivenCasts]:
+        """The same with ranks of worlds, on the host, by those of the obstacles; and casts with them."""
+        if self.world is None:
+            return self, swept
+        found = self._replace(
+            world=cast_worlds(as_numpy(self.world, "world"), len(swept), obstacles.worlds())
+        )
+        if isinstance(swept, GivenCasts):
+            swept = dataclasses.replace(swept, rules=found.where_they_lie(len(swept)))
+        return found, swept
+
+    def checked(self, n: int, n_bodies: int) -> Array | None:
+        """(n, 4) rules, or None."""
+        return cast_rules(*self, n, n_bodies)
 
 
 NO_RULES = CastRules()

@@ -82,17 +82,21 @@ def substeps(
 
 
 def _meets(among: Obstacles, rules: Any, on: Any) -> Callable[[Any, Any], Any] | None:
-    """Who of some may meet a body, or rides it, by the rules (n, 3) of each; None: everybody."""
+    """Who of some may meet a body, or rides it, by the rules (n, 4) of each; None: everybody."""
     if rules is None:
         return None
+    ranks = among.rules.ranks()[0] if among.parted and among.rules is not None else None
+    ranks = np.zeros(len(among.bodies), np.int32) if ranks is None else ranks
 
     def meets(body: Any, some: Any) -> Any:
-        group, mask = -1, -1
+        group, mask, own = -1, -1, rules[some]
+        found = np.ones(len(own), bool)
         if among.rules is not None:
             bits = among.rules.bits[body]
             group, mask = bits.T if bits.ndim > 1 else bits.tolist()
-        own = rules[some]
-        found = (own[:, 0] & mask != 0) & (own[:, 1] & group != 0) & (own[:, 2] != body)
+            place = ranks[body]
+            found = (own[:, 3] == 0) | (place == 0) | (own[:, 3] == place)
+        found &= (own[:, 0] & mask != 0) & (own[:, 1] & group != 0) & (own[:, 2] != body)
         return found if on is None else found | (on[some] == body)
 
     return meets

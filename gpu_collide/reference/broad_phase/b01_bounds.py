@@ -62,15 +62,15 @@ class Bounds:
 
 
 def bounds_of(bodies, padded=True, margin=0.0):
-    """`Bounds` of all bodies, larger by half a `margin`. Without pads, whatever may meet also may meet
-    with them; wild then is only what overflows."""
+    """`Bounds` of all bodies, larger by half a `margin`, one or one a body. Without pads, whatever may meet
+    also may meet with them; wild then is only what overflows."""
     valid = bodies.valid
     p0, p1 = (np.where(valid[:, None], poses.position, 0.0) for poses in (bodies.start, bodies.end))
     q0, q1 = bodies.start.unit_wxyz, bodies.end.unit_wxyz
     centre = np.array([m.center for m in bodies.meshes])[bodies.shape]
     radius = np.array([m.radius for m in bodies.meshes])[bodies.shape] + 0.5 * margin
     half = np.array([np.ptp(m.vertices, axis=0) / 2 + m.rounding for m in bodies.meshes])[bodies.shape]
-    half += 0.5 * margin
+    half += 0.5 * np.reshape(margin, (-1, 1))
     with np.errstate(over="ignore", invalid="ignore"):
         c0, c1 = p0 + quat.rotate(q0, centre), p1 + quat.rotate(q1, centre)
         way = np.linalg.norm(c1 - c0, axis=1)

@@ -30,7 +30,7 @@ class Reference:
         """Backend, device and precision, as ``info`` tells them."""
         return {"backend": "reference", "device": "NumPy", "precision": "double", "timings": {}}
 
-    def world(self, bodies, resident=None, exact=False, rules=None, slack=None):
+    def world(self, bodies, resident=None, exact=False, rules=None, slack=None, parted=False):
         """The world of some bodies."""
         return World(bodies, exact, rules)
 

@@ -81,13 +81,15 @@ def walkers(taken, fall, riding, motion, shift):
     return start, velocity, velocity + carried, fell, good, wrong
 
 
-def rules(group, mask, ignore, n_bodies):
-    """Rows (group, mask, ignore) of each, and how many have a number that is none."""
+def rules(group, mask, ignore, world, n_bodies):
+    """Rows (group, mask, ignore, world) of each, and how many have a number that is none."""
     rows, wrong = [], 0
-    for *bits, which in zip(group, mask, ignore, strict=True):
+    for *bits, which, place in zip(group, mask, ignore, world, strict=True):
         read = [int.from_bytes((b % 2**32).to_bytes(4, "little"), "little", signed=True) for b in bits]
         good = [-(2**31) <= b < 2**32 for b in bits]
         right = all(good) and -1 <= which < n_bodies
-        rows.append([r if g else 0 for r, g in zip(read, good, strict=True)] + [which if right else -1])
+        rows.append(
+            [r if g else 0 for r, g in zip(read, good, strict=True)] + [which if right else -1, place]
+        )
         wrong += not right
     return rows, wrong

@@ -3,72 +3,15 @@
 import numpy as np
 import pytest
 
-from gpu_collide.bodies.poses import Poses
-from gpu_collide.robots.chain import Chain, Frames
+from gpu_collide._options import Options
+from gpu_collide.bodies.quaternion import conjugate, multiply, rotate
+from gpu_collide.queries.engine import engine_on
+from gpu_collide.reference.robots import ChainMotions
+from gpu_collide.reference.robots.r01_frames import Frames
+from gpu_collide.reference.robots.r02_deviations import deviations
 from gpu_collide.robots.curves import Curves
-from gpu_collide.robots.deviation import deviations
 from tests.oracle import plain_chain
-
-LOW, HIGH = np.array([-0.06, -0.06, -0.06]), np.array([0.06, 0.06, 0.26])
-CORNERS = np.array([np.where([x, y, z], LOW, HIGH) for x in (0, 1) for y in (0, 1) for z in (0, 1)])
-
-
-class Plain:
-    """A chain or tree of random joints, as plain matrices and as the library's; links are joints' frames."""
-
-    def __init__(self, rng, n, prismatic=0.0, tree=False):
-        self.parents = np.array([rng.integers(-1, j) if tree and j else j - 1 for j in range(n)])
-        self.axes = rng.normal(size=(n, 3))
-        self.axes /= np.linalg.norm(self.axes, axis=1, keepdims=True)
-        turns = np.stack([plain_chain.turned(a, [2.0])[0] for a in self.axes[::-1]])
-        self.origins = plain_chain.matrix(turns, rng.uniform(-0.3, 0.3, (n, 3)))
-        self.prismatic = rng.random(n) < prismatic
-
-    def chain(self, low=LOW, high=HIGH):
-        n, at = len(self.parents), Poses.from_matrix(self.origins)
-        same = np.tile([1.0, 0, 0, 0], (n, 1))
-        return Chain(
-            self.parents, at.position, at.unit_wxyz, self.axes, self.prismatic, np.arange(n),
-            np.zeros((n, 3)), same, np.tile(low, (n, 1)), np.tile(high, (n, 1)),
-            (np.zeros(3), np.array([1.0, 0, 0, 0])),
-        )  # fmt: skip
-
-    def at(self, q):
-        return plain_chain.poses(self.parents, self.origins, self.axes, self.prismatic, q)
-
-    def strays(self, curves, begin, end, samples=17):
-        """(k, n): the farthest that a corner of a link is found from the screw."""
-        which = np.arange(len(begin))
-        first, last = self.at(curves.at(which, begin)), self.at(curves.at(which, end))
-        corners = np.concatenate([CORNERS, np.ones((8, 1))], axis=1).T
-        worst = 0.0
-        for share in np.linspace(0, 1, samples):
-            true = self.at(curves.at(which, begin + share * (end - begin)))
-            screw = plain_chain.screw(first, last, share)
-            worst = np.maximum(worst, np.linalg.norm((true - screw) @ corners, axis=-2).max(axis=-1))
-        return worst
-
-    def bound(self, curves, begin, end):
-        which, chain = np.arange(len(begin)), self.chain()
-        ends = [chain.links(chain.joints(curves.at(which, t))) for t in (begin, end)]
-        return deviations(chain, curves.rates(which, begin, end), *ends)
-
-
-def random_edges(rng, k, n, length):
-    way = rng.normal(size=(k, n))
-    q0 = rng.uniform(-2, 2, (k, n))
-    return q0, q0 + length * way / np.linalg.norm(way, axis=1, keepdims=True)
-
-
-@pytest.mark.parametrize("prismatic, tree", [(0.0, False), (0.4, False), (0.2, True)])
-def test_frames_are_those_of_plain_matrices(prismatic, tree):
-    """Worst error measured: 1.0e-15."""
-    rng = np.random.default_rng(1)
-    plain = Plain(rng, 7, prismatic, tree)
-    q = rng.uniform(-7, 7, (50, 7))
-    frames = plain.chain().joints(q)
-    got = Poses.from_quat_wxyz(frames.position, frames.quat).to_matrix()
-    assert np.abs(got - plain.at(q)).max() < 1e-14 * (1 + np.abs(q).max())
+from tests.robots.chains import Plain, random_edges
 
 
 @pytest.mark.parametrize("prismatic, tree", [(0.0, False), (0.4, False), (0.2, True)])
@@ -147,3 +90,67 @@ def test_ends_far_from_the_origin_keep_the_bound_above_rounding():
     shifted = [Frames(one.position, one.quat) for one in ends]
     bound = deviations(chain, curves.rates(np.array([0]), np.zeros(1), np.ones(1)), *shifted)
     assert 1e-11 < bound.min() and bound.max() < 1e-8
+
+
+def in_both(backend, plain, curves, begin, end):
+    """A function of `ChainMotions`, of the kernels and of the reference, of pieces of all edges."""
+    chain, which = plain.chain(), np.arange(len(begin))
+    engine = engine_on(backend, Options.checked(motion="body"))
+    known, kernels = ChainMotions(chain, curves), engine.chain_motions(chain, curves)
+    ends = known.frames(which, begin), known.frames(which, end)
+    pieces = which, begin, end, *ends
+    return known, kernels, pieces
+
+
+@pytest.mark.parametrize("prismatic, tree", [(0.0, False), (0.4, False), (0.2, True)])
+def test_kernels_and_reference_agree(backend, prismatic, tree):
+    """In the world, and of links as seen from those that carry them. Worst error measured: 3.6e-15
+    (sums in another order); frames have the same bits."""
+    rng = np.random.default_rng(8)
+    plain = Plain(rng, 7, prismatic, tree)
+    curves = Curves.between(*random_edges(rng, 60, 7, 0.7), *rng.normal(size=(2, 60, 7)))
+    begin = rng.uniform(0, 0.5, 60)
+    known, kernels, pieces = in_both(backend, plain, curves, begin, begin + rng.choice([0.5, 0.1, 0.01], 60))
+    rows = np.array([(k, a, b) for k in range(60) for a, b in np.argwhere(plain.chain().carries)]).T
+    seen, frames = kernels.relative(rows, *pieces)
+    wanted, places = known.relative(rows, *pieces)
+    for got, true in ((kernels.deviations(*pieces), known.deviations(*pieces)), (seen, wanted)):
+        np.testing.assert_array_equal(np.isfinite(got), np.isfinite(true))
+        np.testing.assert_allclose(got, true, rtol=2e-14, atol=2e-14)
+    for got, true in zip(frames, places, strict=True):
+        np.testing.assert_array_equal(got, true)
+
+
+@pytest.mark.parametrize("length", [1.0, 0.2])
+def test_links_seen_from_others_stray_less_than_the_bound(backend, length):
+    """By plain matrices, at 17 poses of each piece. What moves both is not in it: where the common joints
+    alone move, the bound is rounding."""
+    rng = np.random.default_rng(9)
+    plain = Plain(rng, 6, 0.3)
+    q0, q1 = random_edges(rng, 80, 6, length)
+    q1[:20, 2:] = q0[:20, 2:]  # these move by the first two joints alone
+    curves, chain = Curves.between(q0, q1), plain.chain()
+    _, kernels, pieces = in_both(backend, plain, curves, np.zeros(80), np.ones(80))
+    for a, b in np.argwhere(chain.carries):
+        rows = np.arange(80), np.full(80, a), np.full(80, b)
+        bound = kernels.relative(rows, *pieces)[0]
+        truth = plain.strays(curves, np.zeros(80), np.ones(80), of=a)[:, b]
+        assert (truth <= bound).all()
+        if a > 0:
+            assert bound[:20].max() < 1e-12
+    assert chain.carries.sum() > 5
+
+
+def test_ends_in_a_frame_are_those_in_the_world(backend):
+    rng = np.random.default_rng(10)
+    plain = Plain(rng, 4)
+    _, kernels, pieces = in_both(
+        backend, plain, Curves.between(*random_edges(rng, 9, 4, 1.0)), np.zeros(9), np.ones(9)
+    )
+    ends = kernels.relative((np.arange(9), np.full(9, 1), np.full(9, 3)), *pieces)[1]
+    for k, world in enumerate(pieces[3:]):
+        back = conjugate(world.quat[:, 1])
+        np.testing.assert_allclose(
+            ends.position[:, k], rotate(back, world.position[:, 3] - world.position[:, 1]), atol=1e-14
+        )
+        np.testing.assert_allclose(ends.quat[:, k], multiply(back, world.quat[:, 3]), atol=1e-14)

@@ -1,4 +1,4 @@
-"""How far links of a chain stray from screws between their poses: a proved bound (docs/decisions/0122)."""
+"""r02: how far links of a chain stray from screws between their poses, proved (docs/decisions/0122)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gpu_collide.bodies.quaternion import conjugate, cross, rotate, turn_vector
-from gpu_collide.robots.chain import Frames
+from gpu_collide.reference.robots.r01_frames import Frames
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array
-    from gpu_collide.robots.chain import Chain
+    from gpu_collide.reference.robots.r01_frames import Chain
 
-__all__ = ["Rates", "deviations"]
+__all__ = ["Rates", "deviations", "relative_to"]
 
 #: A link that may turn farther than this, in radians, has no bound: screws turn by less than half a turn.
 WIDEST = 3.0
@@ -53,9 +53,10 @@ class Twists(NamedTuple):
         return cross(self.turn, point) + self.shift
 
 
-def deviations(chain: Chain, rates: Rates, begin: Frames, end: Frames) -> Array:
+def deviations(chain: Chain, rates: Rates, begin: Frames, end: Frames, far: Array | None = None) -> Array:
     """(k, n): no point of a link is farther than this, at any time of the piece, from where the screw between
-    the link's poses at `begin` and at `end` (k, n) has it; inf for links that may turn by half a turn."""
+    the link's poses at `begin` and at `end` (k, n) has it; inf for links that may turn by half a turn. `far`,
+    (k,): lengths that the poses were made of, if these are not their places."""
     base = chain.base[0]
     joints = chain.joints(rates.middle)
     links = chain.links(joints)
@@ -71,8 +72,27 @@ def deviations(chain: Chain, rates: Rates, begin: Frames, end: Frames) -> Array:
         + _length(change.turn) * speed / 24
         + third / 48
     )
-    rounding = ROUNDING * (_length(middle) + _length(links.position) + speed + chain.reach)
+    lengths = 2 * _length(begin.position) + 2 * _length(end.position) if far is None else 2 * far[:, None]
+    rounding = ROUNDING * (_length(middle) + lengths + speed + chain.reach)
     return np.where(turned < WIDEST, bound * (1 + ROUNDING) + rounding, np.inf)
+
+
+def relative_to(chain: Chain, link: int) -> tuple[Chain, Array, Array]:
+    """The chain in the frame of one of its links: of joints and links that the link's joint carries, with
+    their numbers (ascending)."""
+    carrier, n = chain.carrier[link], len(chain.parent)
+    carried = chain.before[carrier] > 0 if carrier >= 0 else np.ones(n, bool)
+    joints, number = np.flatnonzero(carried), np.full(n + 1, -1)
+    number[joints] = np.arange(len(joints))
+    links = np.flatnonzero(carried[chain.carrier] & (chain.carrier >= 0))
+    back = conjugate(chain.rest[link])
+    base = rotate(back, -chain.place[link]), back
+    seen = type(chain)(
+        number[chain.parent[joints]], chain.offset[joints], chain.turn[joints], chain.axis[joints],
+        chain.prismatic[joints], number[chain.carrier[links]], chain.place[links], chain.rest[links],
+        chain.low[links], chain.high[links], base,
+    )  # fmt: skip
+    return seen, joints, links
 
 
 def _twists(chain: Chain, rates: Rates, joints: Frames) -> tuple[Twists, Twists]:

@@ -1,4 +1,4 @@
-"""Chains and trees of joints: where their links are, and how far apart their parts can be."""
+"""r01: chains and trees of joints: where their links are, and how far apart their parts can be."""
 
 from __future__ import annotations
 
@@ -114,6 +114,15 @@ class Chain:
             [self.before + np.eye(len(self.parent)), np.zeros((len(self.parent), 1))], axis=1
         )
         return upto[:, self.carrier]
+
+    @cached_property
+    def carries(self) -> Array:
+        """(n, n) bool: the joint that carries the first link carries that of the second as well, and others
+        move the second."""
+        joints = np.concatenate([self.before, np.zeros((len(self.parent), 1))], axis=1)
+        joints = np.concatenate([joints, np.ones((1, joints.shape[1]))]) > 0  # the base carries all joints
+        joints[-1, -1] = False
+        return joints[np.ix_(self.carrier, self.carrier)]
 
     @cached_property
     def reach(self) -> Array:
