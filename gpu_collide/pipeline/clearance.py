@@ -48,8 +48,8 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
     progress : callable, optional
         Called as ``progress(rows_done, rows)``.
     """
-    # Of the filters, boxes settle less than they cost beside planes. Distances are those of the meshes, less both
-    # rounding radii.
+    # Of the filters, boxes settle less than they cost beside planes. Distances are those of the meshes, less
+    # both rounding radii.
     wanted = Options(features="all", precision=run.precision, motion=options.motion, filters=("spheres",))
     plan = replace(decide(bodies.meshes, wanted, run.backend), at_distance=False)
     far = asked.at is None and np.min(asked.max_distance, initial=np.inf) < np.inf
