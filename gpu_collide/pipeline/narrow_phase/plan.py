@@ -252,6 +252,11 @@ class Plan:
         """Are pairs cut into pieces, since each body has its own motion, or since they meet at a distance?"""
         return self.options.motion == "body" or self.at_distance
 
+    @cached_property
+    def spheres(self) -> bool:
+        """May both bodies of a pair be spheres: points with a radius, or at a distance?"""
+        return self.at_distance and bool((self.counts[:, 0] == 1).any())
+
     @property
     def least_properness(self) -> float:
         """What culling may take for granted of contacts. At a distance any direction may be theirs."""
@@ -269,7 +274,7 @@ class Plan:
             "screw": True, "screen": True, "screen_small": "small" in self.classes.kinds,
             "solve": not self.pieces, "bodies": self.pieces,
             "solve_body": self.pieces and not self.at_distance, "solve_distance": self.at_distance,
-            "start": self.at_distance and o.check_start,
+            "start": self.at_distance and o.check_start, "spheres": self.spheres,
             "solve_raster": o.refine != "exact",
             "solve_split": o.refine == "exact" and not self.serial and not self.pieces,
             "overlap": o.check_start and not self.pieces, "overlap_body": o.check_start and self.pieces,

@@ -5,7 +5,7 @@
  * out: motion_out of every pair: both motions (GC_BODIES), or, where they are one screw, that (GC_SCREW) with the numbers of s01_screw;
  *      settled_out as state_out there; a list of pieces, each with its pair, the time it takes, its bodies, and a screw with pads. What culls
  *      works on pieces as on pairs. A pair whose motions are one screw is one piece; pieces in which the balls about both bodies stay apart
- *      are left out.
+ *      are left out. Spheres have none: s07_spheres takes them as they are.
  * s01_gather: what was found out of pieces goes to their pairs. s01_candidates: candidates of pieces become candidates of pairs.
  * Source: docs/decisions/0108. Degenerate: as s01_screw.
  */
@@ -102,6 +102,7 @@ GC_KERNEL void s01_bodies(
     GC_GLOBAL const gc_real *end_quat_in,
     GC_GLOBAL const gc_uchar *spins_in,     /* (bodies,) 1: a spin */
     GC_GLOBAL const gc_real *spin_in,       /* (bodies, 9) way, turn, and pivot in mesh coordinates; of spins alone */
+    GC_GLOBAL const int *headers_in,        /* (meshes, GC_MESH_STRIDE) */
     GC_GLOBAL const gc_real *mesh_reals_in, /* (meshes, GC_MESH_REAL_STRIDE) */
     GC_GLOBAL const gc_real *row_height_in, /* (n_pairs,) */
     GC_GLOBAL const gc_real *distance_in,   /* (n_pairs,) user units: from which on its bodies are in contact */
@@ -123,7 +124,7 @@ GC_KERNEL void s01_bodies(
 {
     GC_ROLLED
     for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
-        int a = pairs_in[2 * i], b = pairs_in[2 * i + 1], one, n, j, at;
+        int a = pairs_in[2 * i], b = pairs_in[2 * i + 1], one, n, j, at, balls;
         GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a];
         GC_GLOBAL const gc_real *mb = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[b];
         gc_vec ca = gc_load_vec(ma + GC_MESH_REAL_centre, 0), cb = gc_load_vec(mb + GC_MESH_REAL_centre, 0), pa, pb, apart;
@@ -162,6 +163,7 @@ GC_KERNEL void s01_bodies(
         r.p1 = gc_scale(r.p1, k.shrink);
         near = (distance_in[i] + (ma[GC_MESH_REAL_rounding] + mb[GC_MESH_REAL_rounding])) * k.shrink;
         if (!(near > GC_TOL_TOUCH * size)) near = GC_R(0.0);
+        balls = near > GC_R(0.0) && gc_is_ball(headers_in, shape_in[a]) && gc_is_ball(headers_in, shape_in[b]);
         own = gc_most(gc_sub(gc_load_vec(end_position_in, a), pa));
         if (relative) {
             own_a = gc_own_screw(unit, unit, gc_sub(pa, pa), 1);
@@ -183,10 +185,14 @@ GC_KERNEL void s01_bodies(
         one = 0;
         if (GC_MAX(way, o.way) <= GC_MAX_MOTION * size && own <= GC_MAX_OWN_WAY && own <= GC_MAX_OWN_SIZES * (size * k.scale)
             && GC_MAX(o.angle_a, o.angle_b) <= GC_MOST_TURN) {
-            gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, r.p0, r.p1, size, &k);
-            bound = gc_bodies_bounds(&o);
-            one = relative || gc_bodies_commute(&o, &own_a, &own_b, half_apart, &half_way, &k);
-            n = one ? 1 : gc_bodies_pieces(&o, &bound, &half_way);
+            one = relative;
+            n = 1;
+            if (!balls) {
+                gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, r.p0, r.p1, size, &k);
+                bound = gc_bodies_bounds(&o);
+                one = one || gc_bodies_commute(&o, &own_a, &own_b, half_apart, &half_way, &k);
+                n = one ? 1 : gc_bodies_pieces(&o, &bound, &half_way);
+            }
             /* places of motions that are no one screw carry the rounding of all that either body moves */
             if (!one
                 && !(o.way <= GC_MAX_OWN_MOTION * size && o.way * GC_MAX(o.angle_a, o.angle_b) <= GC_MAX_OWN_BEND * size))
@@ -210,6 +216,7 @@ GC_KERNEL void s01_bodies(
         o.distance = near;
         if (one && !(near > GC_R(0.0))) gc_screw_store(&k, motion_out + GC_SCREW_STRIDE * i);
         else gc_bodies_store(&o, motion_out + GC_SCREW_STRIDE * i);
+        if (balls) continue;
         h = GC_R(1.0) / (gc_real)n;
         if (n > 1) gc_bodies_at(&o, GC_R(-0.5), &to);
         for (j = 0; j < n; ++j) {
