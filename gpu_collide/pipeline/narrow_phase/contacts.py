@@ -71,7 +71,10 @@ def _times(x: Executor, candidates: Entries, hits: Entries) -> None:
     if options.refine != "exact":
         x.launch("s07_answer", candidates, given)
     elif x.plan.serial or x.plan.pieces:
-        x.launch(x.plan.solver("s07_solve"), candidates, given)
+        # what is later than the first hit of its pair is not asked for then
+        first = options.first_only
+        shut = x.zeros(x.pairs.most) if first else x.buffers["state_out"]
+        x.launch(x.plan.solver("s07_solve"), candidates, given, first_only=int(first), shut_out=shut)
     else:
         lasting = x.entries(scratch.LASTING, candidates.most)
         more = (

@@ -207,7 +207,6 @@ GC_LARGE int gc_solve_bodies(
 typedef struct {
     int piece;
     GC_OF_BODIES(gc_body_state middle;)
-    GC_OF_BODIES(gc_uint known; gc_body_state nodes[GC_SERIAL && GC_AT_DISTANCE ? GC_GAP_NODES : 1];)
 } gc_kept_piece;
 
 /* One candidate to its hits; those of a piece stand together. Returns 0 if a cap was hit. */
@@ -221,14 +220,6 @@ GC_FN int gc_solve_candidate(
 #if GC_BODY_MOTION
     if (gc_each_moves(p)) {
         int piece = gc_piece_when(&p->bodies, GC_R(0.5) * (c->first + c->last));
-#if GC_AT_DISTANCE
-        if (gc_at_distance(p)) {
-            if (piece != kept->piece) kept->known = 0;
-            kept->piece = piece;
-            return gc_solve_at_distance(
-                t, p, o, c, gc_piece_middle(&p->bodies, piece), gc_piece_arm(&p->bodies), &kept->known, kept->nodes);
-        }
-#endif
         if (piece != kept->piece) gc_bodies_at(&p->bodies, gc_piece_middle(&p->bodies, piece), &kept->middle);
         kept->piece = piece;
         return gc_solve_bodies(t, p, o, c->pair, c->kind, c->a, c->b, c->first, c->last, piece, &kept->middle);

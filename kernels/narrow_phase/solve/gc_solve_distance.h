@@ -4,11 +4,15 @@
  * Compiled only where GC_AT_DISTANCE is 1. A candidate of two edges stands for these, and for their ends, each of which belongs to one
  * edge. Roots are looked for in the piece of the motion for which the candidate was proposed, in halves of halves, of which
  * those outside its bracket are left out: so no bits hang on how wide a box was. Only what falls through 0 counts, and what touches it.
+ * Candidates of a piece are solved side by side, one node of time after the other: none in which the boxes of both meshes stay apart, and
+ * none behind the first hit where that is all that is asked for.
  */
 #ifndef GC_SOLVE_DISTANCE_H
 #define GC_SOLVE_DISTANCE_H
 /* a motion begins with so many nodes, and each piece of one with so many of them as make that of all */
 #define GC_GAP_NODES 16
+/* candidates that a work-item alone solves side by side */
+#define GC_GAP_SIDE_BY_SIDE (GC_SERIAL ? 32 : 1)
 
 #if GC_AT_DISTANCE
 
@@ -277,26 +281,31 @@ GC_FN void gc_ends_of(
     }
 }
 
+/* a candidate, its own function, and what was told of all */
+typedef struct {
+    gc_candidate c;
+    gc_gap_curve curve;
+    gc_gap_told told;
+} gc_gap_work;
+
 /* All functions of a candidate in a node. */
 GC_LARGE int gc_gap_functions(
     const gc_tables *t,
     const gc_pair *p,
     const gc_hits *o,
-    const gc_candidate *c,
+    gc_gap_work *w,
     gc_real lo,
     gc_real h,
-    const gc_body_state *middle,
-    gc_gap_told *told)
+    const gc_body_state *middle)
 {
     const gc_mesh *a = gc_mesh_a(p), *b = gc_mesh_b(p);
+    const gc_candidate *c = &w->c;
     int ends_a[2], ends_b[2], i, good = 1, both = c->kind == GC_EE || (c->kind == GC_FV ? a->two_sided : b->two_sided);
     int point_a = gc_is_point(a), point_b = gc_is_point(b);
-    if (c->kind != GC_EE && gc_is_thin(c->kind == GC_FV ? a : b)) return 1;
-    for (i = 0; i <= both; ++i) {
-        gc_gap_curve f = gc_gap_curve_of(t, p, c->kind, c->a, c->b, i ? GC_R(-1.0) : GC_R(1.0));
-        if (c->kind == GC_EE && i == 0 && !gc_edges_may_be_near(&f, middle, GC_R(0.5) * h)) return 1;
-        if (c->kind == GC_EE && (point_a || point_b)) break;
-        good &= gc_gap_node(t, o, c->pair, c->a, c->b, &f, lo, h, middle, i, told);
+    if (c->kind == GC_EE && !gc_edges_may_be_near(&w->curve, middle, GC_R(0.5) * h)) return 1;
+    for (i = 0; i <= both && !(c->kind == GC_EE && (point_a || point_b)); ++i) {
+        w->curve.sign = i ? GC_R(-1.0) : GC_R(1.0);
+        good &= gc_gap_node(t, o, c->pair, c->a, c->b, &w->curve, lo, h, middle, i, &w->told);
     }
     if (c->kind != GC_EE) return good;
     gc_ends_of(t, p, a, c->a, 0, middle, ends_a);
@@ -312,39 +321,82 @@ GC_LARGE int gc_gap_functions(
         if (point_b && (kind == GC_VE || end_b)) continue;
         if (va >= 0 && vb >= 0) {
             gc_gap_curve f = gc_gap_curve_of(t, p, kind, va, vb, GC_R(1.0));
-            good &= gc_gap_node(t, o, c->pair, va, vb, &f, lo, h, middle, 2 + i, told);
+            good &= gc_gap_node(t, o, c->pair, va, vb, &f, lo, h, middle, 2 + i, &w->told);
         }
     }
     return good;
 }
 
-/* Returns 0 if a cap was hit. middle, arm: of the piece; states: in the middle of its nodes, of those that are known, for a work-item alone */
+/* How far boxes of half sides a and b are apart at least; b's centre at q, its axes the columns of m. */
+GC_FN gc_real gc_boxes_apart(gc_vec a, gc_vec b, gc_vec q, const gc_real *m)
+{
+    gc_vec back = gc_rotate_back(m, q), one, other;
+    gc_real none = GC_R(0.0);
+    one.x = GC_MAX(GC_ABS(q.x) - a.x - (GC_ABS(m[0]) * b.x + GC_ABS(m[1]) * b.y + GC_ABS(m[2]) * b.z), none);
+    one.y = GC_MAX(GC_ABS(q.y) - a.y - (GC_ABS(m[3]) * b.x + GC_ABS(m[4]) * b.y + GC_ABS(m[5]) * b.z), none);
+    one.z = GC_MAX(GC_ABS(q.z) - a.z - (GC_ABS(m[6]) * b.x + GC_ABS(m[7]) * b.y + GC_ABS(m[8]) * b.z), none);
+    other.x = GC_MAX(GC_ABS(back.x) - b.x - (GC_ABS(m[0]) * a.x + GC_ABS(m[3]) * a.y + GC_ABS(m[6]) * a.z), none);
+    other.y = GC_MAX(GC_ABS(back.y) - b.y - (GC_ABS(m[1]) * a.x + GC_ABS(m[4]) * a.y + GC_ABS(m[7]) * a.z), none);
+    other.z = GC_MAX(GC_ABS(back.z) - b.z - (GC_ABS(m[2]) * a.x + GC_ABS(m[5]) * a.y + GC_ABS(m[8]) * a.z), none);
+    return GC_MAX(gc_norm(one), gc_norm(other));
+}
+
+/* Do the boxes of both meshes stay farther apart than bodies in contact are, within `arm` of a state? a, b: half their sides. */
+GC_FN int gc_boxes_stay_apart(const gc_pair *p, gc_vec a, gc_vec b, const gc_body_state *now, gc_real arm)
+{
+    gc_real fast = gc_norm(now->v) + p->bodies.angle * gc_norm(b) + p->bounds.point_a * arm;
+    gc_real near = p->bodies.distance + GC_R(1e-6) * (p->bodies.size + p->bodies.distance);
+    return gc_boxes_apart(a, b, now->q, now->m) > near + GC_R(1.001) * fast * arm;
+}
+
+/* Half the sides of the box of a mesh without its rounding radius, scaled. */
+GC_FN gc_vec gc_core_sides(GC_GLOBAL const gc_real *mesh, gc_real shrink)
+{
+    gc_real round = mesh[GC_MESH_REAL_rounding] * (GC_R(1.0) - GC_R(1e-9));
+    gc_vec sides = gc_load_vec(mesh + GC_MESH_REAL_sides, 0);
+    return gc_scale(gc_sub(sides, gc_make(round, round, round)), shrink);
+}
+
+/* Candidates of one piece to their hits; returns 0 if a cap was hit. middle, arm: of the piece; a, b: half the sides of both cores; first_only:
+ * hits that are later than another one by more than times are in doubt are not asked for */
 GC_LARGE int gc_solve_at_distance(
     const gc_tables *t,
     const gc_pair *p,
     const gc_hits *o,
-    const gc_candidate *c,
+    gc_gap_work *work,
+    int n,
     gc_real middle,
     gc_real arm,
-    gc_uint *known,
-    gc_body_state *states)
+    gc_vec a,
+    gc_vec b)
 {
-    gc_real slack = GC_MAX(p->bodies.tau, GC_PIECE_OVERLAP), first = c->first - slack, last = c->last + slack;
-    gc_real lo = GC_MAX(middle - arm, GC_R(-0.5) - p->bodies.tau), hi = GC_MIN(middle + arm, GC_R(0.5) + p->bodies.tau);
-    gc_gap_told told;
-    int k, good = 1, nodes = GC_GAP_NODES;
-    gc_real h;
+    gc_real slack = GC_MAX(p->bodies.tau, GC_PIECE_OVERLAP);
+    gc_real lo = GC_MAX(middle - arm, GC_R(-0.5) - p->bodies.tau), hi = GC_MIN(middle + arm, GC_R(0.5) + p->bodies.tau), h;
+    int j, k, good = 1, nodes = GC_GAP_NODES;
     while (nodes > 1 && (gc_real)nodes * p->bodies.pieces > (gc_real)GC_GAP_NODES) nodes /= 2;
     h = (hi - lo) / (gc_real)nodes;
-    told.settled = 0;
-    for (k = 0; k < GC_GAP_FUNCTIONS; ++k) told.touched[k] = GC_R(-100.0);
+    for (j = 0; j < n; ++j) {
+        gc_candidate *c = &work[j].c;
+        work[j].curve = gc_gap_curve_of(t, p, c->kind, c->a, c->b, GC_R(1.0));
+        work[j].told.settled = 0;
+        for (k = 0; k < GC_GAP_FUNCTIONS; ++k) work[j].told.touched[k] = GC_R(-100.0);
+    }
     for (k = 0; k < nodes; ++k) {
-        gc_real a = lo + (gc_real)k * h;
-        gc_body_state *now = states + (GC_SERIAL ? k : 0);
-        if (a > last || a + h < first) continue;
-        if (!GC_SERIAL || !(*known >> k & 1)) gc_bodies_at(&p->bodies, a + GC_R(0.5) * h, now);
-        *known |= (gc_uint)1 << k;
-        good &= gc_gap_functions(t, p, o, c, a, h, now, &told);
+        gc_real from = lo + (gc_real)k * h;
+        gc_body_state now;
+        int known = 0;
+        if (gc_comes_late(o, work->c.pair, from, p->bodies.tau)) break;
+        for (j = 0; j < n; ++j) {
+            const gc_candidate *c = &work[j].c;
+            if (from > c->last + slack || from + h < c->first - slack) continue;
+            if (c->kind != GC_EE && gc_is_thin(c->kind == GC_FV ? gc_mesh_a(p) : gc_mesh_b(p))) continue;
+            if (!known) {
+                gc_bodies_at(&p->bodies, from + GC_R(0.5) * h, &now);
+                if (gc_boxes_stay_apart(p, a, b, &now, GC_R(0.5) * h)) break;
+            }
+            known = 1;
+            good &= gc_gap_functions(t, p, o, work + j, from, h, &now);
+        }
     }
     return good;
 }
