@@ -12,7 +12,7 @@
 /* a motion begins with so many nodes, and each piece of one with so many of them as make that of all */
 #define GC_GAP_NODES 16
 /* candidates that a work-item alone solves side by side */
-#define GC_GAP_SIDE_BY_SIDE (GC_SERIAL ? 32 : 1)
+#define GC_GAP_SIDE_BY_SIDE (GC_SERIAL ? 64 : 1)
 
 #if GC_AT_DISTANCE
 
@@ -281,14 +281,39 @@ GC_FN void gc_ends_of(
     }
 }
 
-/* a candidate, its own function, and what was told of all */
+/* a candidate, its own function, which is made when it is first asked for, and what was told of all */
 typedef struct {
     gc_candidate c;
+    int made;
     gc_gap_curve curve;
     gc_gap_told told;
 } gc_gap_work;
 
-/* All functions of a candidate in a node. */
+/* Do the features of a candidate mean anything? A point or a line has a face of no area, which stands for it where faces are looked for. */
+GC_FN int gc_gap_is_one(const gc_pair *p, const gc_candidate *c)
+{
+    return c->kind == GC_EE || !gc_is_thin(c->kind == GC_FV ? gc_mesh_a(p) : gc_mesh_b(p));
+}
+
+GC_FN void gc_gap_work_make(const gc_tables *t, const gc_pair *p, gc_gap_work *w)
+{
+    int k;
+    w->made = 1;
+    w->curve = gc_gap_curve_of(t, p, w->c.kind, w->c.a, w->c.b, GC_R(1.0));
+    w->told.settled = 0;
+    for (k = 0; k < GC_GAP_FUNCTIONS; ++k) w->told.touched[k] = GC_R(-100.0);
+}
+
+/* Is the distance of two vertices another one than that of contact while B's moves no farther than `reach`? */
+GC_FN int gc_vertices_keep_away(const gc_tables *t, const gc_pair *p, int va, int vb, const gc_body_state *now, gc_real reach)
+{
+    gc_vec x = gc_scaled_vertex(t, gc_mesh_a(p), va, p->bodies.shrink);
+    gc_vec y = gc_add(now->q, gc_rotate(now->m, gc_scaled_vertex(t, gc_mesh_b(p), vb, p->bodies.shrink)));
+    gc_real off = gc_norm(gc_sub(y, x)) - p->bodies.distance;
+    return GC_ABS(off) > reach + GC_R(1e-6) * (p->bodies.size + p->bodies.distance);
+}
+
+/* All functions of a candidate in a node, in which no point of B moves farther from where it is in the middle than `reach`. */
 GC_LARGE int gc_gap_functions(
     const gc_tables *t,
     const gc_pair *p,
@@ -296,7 +321,8 @@ GC_LARGE int gc_gap_functions(
     gc_gap_work *w,
     gc_real lo,
     gc_real h,
-    const gc_body_state *middle)
+    const gc_body_state *middle,
+    gc_real reach)
 {
     const gc_mesh *a = gc_mesh_a(p), *b = gc_mesh_b(p);
     const gc_candidate *c = &w->c;
@@ -319,7 +345,7 @@ GC_LARGE int gc_gap_functions(
         /* the edge of a point has one end, and is none */
         if (point_a && (kind == GC_EV || (kind == GC_VV ? end_a : end_b))) continue;
         if (point_b && (kind == GC_VE || end_b)) continue;
-        if (va >= 0 && vb >= 0) {
+        if (va >= 0 && vb >= 0 && !(kind == GC_VV && gc_vertices_keep_away(t, p, va, vb, middle, reach))) {
             gc_gap_curve f = gc_gap_curve_of(t, p, kind, va, vb, GC_R(1.0));
             good &= gc_gap_node(t, o, c->pair, va, vb, &f, lo, h, middle, 2 + i, &w->told);
         }
@@ -341,12 +367,17 @@ GC_FN gc_real gc_boxes_apart(gc_vec a, gc_vec b, gc_vec q, const gc_real *m)
     return GC_MAX(gc_norm(one), gc_norm(other));
 }
 
-/* Do the boxes of both meshes stay farther apart than bodies in contact are, within `arm` of a state? a, b: half their sides. */
-GC_FN int gc_boxes_stay_apart(const gc_pair *p, gc_vec a, gc_vec b, const gc_body_state *now, gc_real arm)
+/* How far the boxes of both meshes are apart beyond the distance of contact; a, b: half their sides. */
+GC_FN gc_real gc_boxes_room(const gc_pair *p, gc_vec a, gc_vec b, const gc_body_state *now)
 {
-    gc_real fast = gc_norm(now->v) + p->bodies.angle * gc_norm(b) + p->bounds.point_a * arm;
     gc_real near = p->bodies.distance + GC_R(1e-6) * (p->bodies.size + p->bodies.distance);
-    return gc_boxes_apart(a, b, now->q, now->m) > near + GC_R(1.001) * fast * arm;
+    return gc_boxes_apart(a, b, now->q, now->m) - near;
+}
+
+/* How far a point of B moves at most within `arm` of a state; b: half the sides of its box */
+GC_FN gc_real gc_box_reach(const gc_pair *p, gc_vec b, const gc_body_state *now, gc_real arm)
+{
+    return GC_R(1.001) * arm * (gc_norm(now->v) + p->bodies.angle * gc_norm(b) + p->bounds.point_a * arm);
 }
 
 /* Half the sides of the box of a mesh without its rounding radius, scaled. */
@@ -357,8 +388,7 @@ GC_FN gc_vec gc_core_sides(GC_GLOBAL const gc_real *mesh, gc_real shrink)
     return gc_scale(gc_sub(sides, gc_make(round, round, round)), shrink);
 }
 
-/* Candidates of one piece to their hits; returns 0 if a cap was hit. middle, arm: of the piece; a, b: half the sides of both cores; first_only:
- * hits that are later than another one by more than times are in doubt are not asked for */
+/* Candidates of one piece to their hits; returns 0 if a cap was hit. middle, arm: of the piece; a, b: half the sides of both meshes' boxes */
 GC_LARGE int gc_solve_at_distance(
     const gc_tables *t,
     const gc_pair *p,
@@ -370,32 +400,35 @@ GC_LARGE int gc_solve_at_distance(
     gc_vec a,
     gc_vec b)
 {
-    gc_real slack = GC_MAX(p->bodies.tau, GC_PIECE_OVERLAP);
-    gc_real lo = GC_MAX(middle - arm, GC_R(-0.5) - p->bodies.tau), hi = GC_MIN(middle + arm, GC_R(0.5) + p->bodies.tau), h;
+    gc_real slack = GC_MAX(p->bodies.tau, GC_PIECE_OVERLAP), h, apart_until = GC_R(-100.0);
+    gc_real lo = GC_MAX(middle - arm, GC_R(-0.5) - p->bodies.tau), hi = GC_MIN(middle + arm, GC_R(0.5) + p->bodies.tau);
     int j, k, good = 1, nodes = GC_GAP_NODES;
     while (nodes > 1 && (gc_real)nodes * p->bodies.pieces > (gc_real)GC_GAP_NODES) nodes /= 2;
     h = (hi - lo) / (gc_real)nodes;
-    for (j = 0; j < n; ++j) {
-        gc_candidate *c = &work[j].c;
-        work[j].curve = gc_gap_curve_of(t, p, c->kind, c->a, c->b, GC_R(1.0));
-        work[j].told.settled = 0;
-        for (k = 0; k < GC_GAP_FUNCTIONS; ++k) work[j].told.touched[k] = GC_R(-100.0);
-    }
     for (k = 0; k < nodes; ++k) {
-        gc_real from = lo + (gc_real)k * h;
+        gc_real from = lo + (gc_real)k * h, half = GC_R(0.5) * h, reach = GC_R(0.0);
         gc_body_state now;
         int known = 0;
+        if (from + h <= apart_until) continue;
         if (gc_comes_late(o, work->c.pair, from, p->bodies.tau)) break;
         for (j = 0; j < n; ++j) {
-            const gc_candidate *c = &work[j].c;
-            if (from > c->last + slack || from + h < c->first - slack) continue;
-            if (c->kind != GC_EE && gc_is_thin(c->kind == GC_FV ? gc_mesh_a(p) : gc_mesh_b(p))) continue;
+            gc_gap_work *w = work + j;
+            if (from > w->c.last + slack || from + h < w->c.first - slack) continue;
             if (!known) {
-                gc_bodies_at(&p->bodies, from + GC_R(0.5) * h, &now);
-                if (gc_boxes_stay_apart(p, a, b, &now, GC_R(0.5) * h)) break;
+                gc_real room;
+                gc_bodies_at(&p->bodies, from + half, &now);
+                reach = gc_box_reach(p, b, &now, half);
+                room = gc_boxes_room(p, a, b, &now);
+                if (room > reach) {
+                    /* and so long as nothing moves by as much */
+                    gc_real speed = gc_box_reach(p, b, &now, GC_R(1.0));
+                    apart_until = from + half + GC_MIN(room / speed, GC_R(1.0));
+                    break;
+                }
             }
             known = 1;
-            good &= gc_gap_functions(t, p, o, work + j, from, h, &now);
+            if (!w->made) gc_gap_work_make(t, p, w);
+            good &= gc_gap_functions(t, p, o, w, from, h, &now, reach);
         }
     }
     return good;

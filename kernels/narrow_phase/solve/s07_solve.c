@@ -24,17 +24,21 @@ GC_FN int s07_together(
     int *good)
 {
     gc_gap_work work[GC_GAP_SIDE_BY_SIDE];
-    int n = 0, piece = -1;
-    for (; n < GC_GAP_SIDE_BY_SIDE && i + n < end; ++n) {
-        gc_candidate c = gc_candidate_load(candidates, brackets, i + n);
+    int n = 0, taken = 0, pair = -1, piece = -1;
+    for (; n < GC_GAP_SIDE_BY_SIDE && i + taken < end; ++taken) {
+        gc_candidate c = gc_candidate_load(candidates, brackets, i + taken);
         int of = gc_piece_when(&p->bodies, GC_R(0.5) * (c.first + c.last));
-        if (n && (c.pair != work[0].c.pair || of != piece)) break;
-        work[n].c = c;
+        if (taken && (c.pair != pair || of != piece)) break;
+        pair = c.pair;
         piece = of;
+        if (!gc_gap_is_one(p, &c)) continue;
+        work[n].c = c;
+        work[n++].made = 0;
     }
-    *good = gc_solve_at_distance(
-        t, p, o, work, n, gc_piece_middle(&p->bodies, piece), gc_piece_arm(&p->bodies), sides_a, sides_b);
-    return n;
+    *good = !n
+            || gc_solve_at_distance(
+                t, p, o, work, n, gc_piece_middle(&p->bodies, piece), gc_piece_arm(&p->bodies), sides_a, sides_b);
+    return taken;
 }
 #endif
 
