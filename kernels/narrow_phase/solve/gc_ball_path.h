@@ -49,15 +49,7 @@ GC_FN gc_ball_path gc_ball_path_of(const gc_bodies *b)
 }
 
 /* adds to place, velocity and acceleration what a centre swings by, times `sign` */
-GC_FN void gc_ball_swing(
-    gc_real angle,
-    gc_vec swing,
-    gc_vec lift,
-    gc_real s,
-    gc_real sign,
-    gc_vec *p,
-    gc_vec *v,
-    gc_vec *a)
+GC_FN void gc_ball_swing(gc_real angle, gc_vec swing, gc_vec lift, gc_real s, gc_real sign, gc_vec *p, gc_vec *v, gc_vec *a)
 {
     gc_half_turn h = gc_half_turn_at(angle, s);
     gc_real twice = GC_R(2.0) * sign, sigma = twice * h.k * h.w, nu = twice * h.k * h.k, square = angle * angle,
@@ -91,17 +83,24 @@ GC_FN gc_real gc_first_fall(gc_real c, gc_real b, gc_real a, gc_real most)
     return GC_MIN(h, most);
 }
 
-/* How far on sign f stays above `level` for sure, at most `most`. Where f''' is bounded by more than 0, shorter parts tell more. */
+/* How far on sign f stays above `level` for sure, at most `most`. Where f''' is bounded by more than 0, shorter parts tell more; beside a least
+ * value that is all but the level, the length that tells most is found by doubling. */
 GC_FN gc_real gc_ball_step(const gc_ball_path *c, gc_ball_value v, gc_real sign, gc_real level, gc_real most)
 {
-    gc_real f = sign * v.f - level, df = sign * v.df, bend = GC_R(0.5) * sign * v.ddf, sixth = c->third * GC_R(0.166666666666666667),
-            w = most, h = gc_first_fall(f, df, bend, most), least;
+    gc_real f = sign * v.f - level, df = sign * v.df, bend = GC_R(0.5) * sign * v.ddf;
+    gc_real sixth = c->third * GC_R(0.166666666666666667), w = most, h = gc_first_fall(f, df, bend, most), next;
     if (!(c->third > GC_R(0.0))) return h;
     if (h < most) w = GC_MIN(most, GC_R(1.25) * h);
-    least = gc_first_fall(f, df - sixth * w * w, bend, w);
-    if (least >= w) return w;
-    w = GC_MIN(w, GC_R(1.5) * least);
-    return GC_MAX(least, gc_first_fall(f, df - sixth * w * w, bend, w));
+    h = gc_first_fall(f, df - sixth * w * w, bend, w);
+    if (h >= w) return w;
+    w = GC_MIN(w, GC_R(1.5) * h);
+    next = gc_first_fall(f, df - sixth * w * w, bend, w);
+    while (next >= w && w < most) {
+        h = w;
+        w = GC_MIN(w + w, most);
+        next = gc_first_fall(f, df - sixth * w * w, bend, w);
+    }
+    return GC_MAX(h, next);
 }
 
 /* where f falls through 0 between a, where it is above, and b */

@@ -137,7 +137,8 @@ GC_KERNEL void s07_spheres(
         c = gc_ball_path_of(&m);
         v = gc_ball_at(&c, GC_R(-0.5));
         /* less than that is what is taken for the distance itself */
-        if (check_start && v.f < -GC_TOL_TOUCH * m.size * GC_R(2.0) * m.distance) GC_ATOMIC_MAX(state_out + i, GC_PAIR_OVERLAP);
+        if (check_start && v.f < -GC_TOL_TOUCH * m.size * GC_R(2.0) * m.distance)
+            GC_ATOMIC_MAX(state_out + i, GC_PAIR_OVERLAP);
         if (GC_ABS(v.f) <= c.tol && s07_stays(&c)) s07_lasting(&c, &o, i, m.tau);
         else if (!s07_falls(&c, &o, i, m.tau, v, first_only)) GC_ATOMIC_MAX(state_out + i, GC_PAIR_UNRESOLVED);
     }
