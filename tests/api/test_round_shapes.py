@@ -58,6 +58,25 @@ def test_a_graze(backend):
     assert beside.status[0] == gc.Status.MISS
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "start", "end", "toi"),
+    [
+        (SPHERE, SPHERE, (1, 0, -1), (-2, 0, -1), 1 / 3),
+        (SPHERE, SPHERE, (-1, -3, 3), (2, 1, -2), 0.6),
+        (SPHERE, SPHERE, (0, 0, 1), (1, 1, 1), 0.0),
+        (CAPSULE, SPHERE, (-3, 1, 0.5), (6, 1, 0.5), 1 / 3),
+        (SPHERE, CAPSULE, (-2, 1, 0.5), (3, 1, 0.5), 0.4),
+        (CAPSULE, CAPSULE, (-2, 0, 3), (3, 0, 3), 0.4),
+    ],
+)
+def test_grazes_at_any_time(backend, a, b, start, end, toi):
+    """Some were missed where the least gap lies before the middle of a piece of time: there bodies part."""
+    for motion in ("relative", "body"):
+        found = gc.collide(two(a, b, start, end), [[0, 1]], motion=motion, backend=backend.kind)
+        assert found.status[0] == gc.Status.HIT
+        assert found.toi[0] == pytest.approx(toi, abs=1e-6 if backend.kind == "reference" else 1e-8)
+
+
 def test_crossed_capsules(backend):
     """Edge against edge, and properness 1: nothing but a line is there."""
     q = [0.5**0.5, 0.5**0.5, 0, 0]
@@ -133,6 +152,34 @@ def test_the_radius_is_a_distance(backend):
         np.testing.assert_allclose(one.time, two_.time, atol=1e-12)  # the touch tolerance is of another size
         np.testing.assert_array_equal(one.feature_a, two_.feature_a)
         np.testing.assert_allclose(two_.position, one.position + 0.125 * one.normal, atol=1e-12)
+
+
+@pytest.mark.backends("cpu", "opencl")
+@pytest.mark.parametrize("contacts", ["first", "all"])
+def test_plain_pairs_beside_round_ones(backend, contacts):
+    """Pairs without a radius have the bits that they have alone, however they are asked for."""
+    rng, n = generator(19, 1), 60
+    meshes = [gc.shapes.box(0.7), gc.shapes.icosphere(2, 0.5), gc.shapes.l_block(), gc.shapes.sphere(0.3)]
+    shape = np.arange(n) % 4
+    poses = [gc.Poses.from_quat_wxyz(1.2 * rng.uniform(-1, 1, (n, 3)), unit(rng, n, 4)) for _ in range(2)]
+    bodies = gc.Bodies(meshes, shape, *poses)
+    plain = np.flatnonzero(shape < 3)
+    alone = gc.Bodies(meshes[:3], shape[plain], *(pose[plain] for pose in poses))
+    pairs = np.stack(np.triu_indices(n, 1), axis=1)
+    pairs = pairs[rng.permutation(len(pairs))[:150]]
+    some = (shape[pairs] < 3).all(axis=1)
+    given = dict(contacts=contacts, backend=backend.kind)
+    two_ = gc.collide(alone, np.searchsorted(plain, pairs[some]), **given)
+    with gc.Scene(meshes, shape, *poses, backend=backend.kind) as scene:
+        for one in (
+            gc.collide(bodies, pairs, **given),
+            *(scene.collide(pairs, contacts=contacts) for _ in "12"),
+        ):
+            assert (one.status[~some] > 0).any() and (one.status[some] > 0).sum() > 10
+            rows = some[one.pair]
+            for name in FIELDS:
+                which = some if name in ("status", "toi") else rows
+                np.testing.assert_array_equal(getattr(one, name)[which], getattr(two_, name), err_msg=name)
 
 
 def test_the_broad_phase_knows_the_radius(backend):

@@ -41,6 +41,7 @@ of small meshes has s05 and s06 in a form of its own (``gc_small.h``)."""
 
 OTHER_LAUNCHES = {
     "s01_bodies": "s01_screw", "s07_answer": "s07_solve", "s07_find": "s07_solve", "s07_start": "s07_solve",
+    "s07_spheres": "s07_solve",
 }  # fmt: skip
 """Launches in place of a stage's own, or beside it, in files of their own: a query without them does not
 build them."""
