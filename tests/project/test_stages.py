@@ -141,7 +141,7 @@ def test_each_kernel_of_the_narrow_phase_is_launched_at_one_place():
                 found.update(text for text in texts if isinstance(text, str))
     programs = (
         "near_faces", "join_near_faces", "screen", "screen_small", "first_contact", "hull_separation",
-        "solve", "solve_split", "solve_raster", "start", "overlap", "bodies",
+        "solve", "solve_split", "solve_raster", "start", "spheres", "overlap", "bodies",
     )  # fmt: skip
     names = {name for program in programs for name in declarations.parse(sources.program(program))}
     names |= {"s01_screw", "s01_long", "g02_pairs"}
