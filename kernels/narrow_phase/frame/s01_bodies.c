@@ -177,6 +177,7 @@ GC_KERNEL void s01_bodies(
         o.size = size;
         o.way = way;
         o.angle_a = o.angle_b = GC_R(0.0);
+        bound.y3 = GC_R(0.0);
         if (!touches) {
             if (relative) {
                 own_a = gc_own_screw(unit, unit, gc_sub(pa, pa), 1);

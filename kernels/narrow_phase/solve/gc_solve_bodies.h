@@ -229,4 +229,43 @@ GC_FN int gc_solve_candidate(
     return gc_solve_exact(t, p, o, c->pair, c->kind, c->a, c->b, c->first, c->last);
 }
 
+/* Candidates from number i on that are of one piece of a pair at a distance, together; how many, and 0 in *good if a cap was hit. 0: the
+ * pair is not at a distance. mesh_a, mesh_b: reals of both meshes */
+GC_FN int gc_solve_together(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_hits *o,
+    GC_GLOBAL const int *candidates,
+    GC_GLOBAL const gc_raster *brackets,
+    int i,
+    int end,
+    GC_GLOBAL const gc_real *mesh_a,
+    GC_GLOBAL const gc_real *mesh_b,
+    int *good)
+{
+#if GC_AT_DISTANCE
+    gc_gap_work work[GC_GAP_SIDE_BY_SIDE];
+    int n = 0, taken = 0, pair = -1, piece = -1;
+    if (!gc_at_distance(p)) return 0;
+    for (; n < GC_GAP_SIDE_BY_SIDE && i + taken < end; ++taken) {
+        gc_candidate c = gc_candidate_load(candidates, brackets, i + taken);
+        int of = gc_piece_when(&p->bodies, GC_R(0.5) * (c.first + c.last));
+        if (taken && (c.pair != pair || of != piece)) break;
+        pair = c.pair;
+        piece = of;
+        if (!gc_gap_is_one(p, &c)) continue;
+        work[n].c = c;
+        work[n++].made = 0;
+    }
+    *good = !n
+            || gc_solve_at_distance(
+                t, p, o, work, n, gc_piece_middle(&p->bodies, piece), gc_piece_arm(&p->bodies),
+                gc_core_sides(mesh_a, p->bodies.shrink), gc_core_sides(mesh_b, p->bodies.shrink));
+    return taken;
+#else
+    (void)t, (void)p, (void)o, (void)candidates, (void)brackets, (void)i, (void)end, (void)mesh_a, (void)mesh_b, (void)good;
+    return 0;
+#endif
+}
+
 #endif

@@ -1,5 +1,5 @@
 /* s07_spheres: pairs of spheres, that is, of two meshes of one vertex and a rounding radius, to their hits.
- * needs: narrow_phase/solve/gc_ball_path.h
+ * needs: narrow_phase/contact/gc_hits.h narrow_phase/solve/gc_ball_path.h
  *
  * in:  motions of both bodies of pairs at a distance
  * out: hits of kind VV; GC_PAIR_OVERLAP in the state of a pair that is nearer at the start
@@ -8,7 +8,7 @@
  */
 
 /* Does f stay within the tolerance of 0 for the whole step? */
-GC_FN int s07_stays(const gc_ball_path *c)
+GC_FN int s07_keeps_touch(const gc_ball_path *c)
 {
     int n = 12 + (int)(GC_R(4.0) * (c->angle_a + c->angle_b)), i;
     for (i = 0; i < n; ++i) {
@@ -97,8 +97,9 @@ GC_LARGE int s07_falls(const gc_ball_path *c, const gc_hits *o, int pair, gc_rea
             peak = v.f;
         } else {
             /* by what keeps f within the tolerance of where it is */
-            gc_real from = s, w = GC_MIN(room, c->tol / GC_MAX(GC_ABS(v.df), GC_R(1e-300)));
-            w = GC_MIN(w, GC_SQRT(c->tol / GC_MAX(GC_ABS(v.ddf), GC_R(1e-300))));
+            gc_real from = s, w = room;
+            if (GC_ABS(v.df) * w > c->tol) w = c->tol / GC_ABS(v.df);
+            if (GC_ABS(v.ddf) * w * w > c->tol) w = GC_SQRT(c->tol / GC_ABS(v.ddf));
             while (sixth * w * w * w > c->tol) w *= GC_R(0.5);
             s += GC_MAX(w, GC_R(1e-12));
             if (s > end) s = end;
@@ -139,7 +140,7 @@ GC_KERNEL void s07_spheres(
         /* less than that is what is taken for the distance itself */
         if (check_start && v.f < -GC_TOL_TOUCH * m.size * GC_R(2.0) * m.distance)
             GC_ATOMIC_MAX(state_out + i, GC_PAIR_OVERLAP);
-        if (GC_ABS(v.f) <= c.tol && s07_stays(&c)) s07_lasting(&c, &o, i, m.tau);
+        if (GC_ABS(v.f) <= c.tol && s07_keeps_touch(&c)) s07_lasting(&c, &o, i, m.tau);
         else if (!s07_falls(&c, &o, i, m.tau, v, first_only)) GC_ATOMIC_MAX(state_out + i, GC_PAIR_UNRESOLVED);
     }
 }
