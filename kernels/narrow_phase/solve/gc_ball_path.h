@@ -1,5 +1,5 @@
 /* gc_ball_path.h: two spheres: when the distance of their centres falls to the sum of their radii.
- * needs: narrow_phase/frame/gc_body_motion.h
+ * needs: common/gc_constants.h narrow_phase/frame/gc_body_motion.h
  *
  * P leads from A's centre to B's, in axes that do not turn, so that a turn about a centre is none:
  *     f = |P|^2 - r^2,  f' = 2 P . P',  f'' = 2 (P' . P' + P . P''),  |f'''| <= 6 |P'| |P''| + 2 |P| |P'''|

@@ -174,7 +174,7 @@ GC_LARGE int gc_gap_functions(
 }
 
 /* How far boxes of half sides a and b are apart at least; b's centre at q, its axes the columns of m. */
-GC_FN gc_real gc_boxes_apart(gc_vec a, gc_vec b, gc_vec q, const gc_real *m)
+GC_FN gc_real gc_cores_apart(gc_vec a, gc_vec b, gc_vec q, const gc_real *m)
 {
     gc_vec back = gc_rotate_back(m, q), one, other;
     gc_real none = GC_R(0.0);
@@ -191,7 +191,7 @@ GC_FN gc_real gc_boxes_apart(gc_vec a, gc_vec b, gc_vec q, const gc_real *m)
 GC_FN gc_real gc_boxes_room(const gc_pair *p, gc_vec a, gc_vec b, const gc_body_state *now)
 {
     gc_real near = p->bodies.distance + GC_R(1e-6) * (p->bodies.size + p->bodies.distance);
-    return gc_boxes_apart(a, b, now->q, now->m) - near;
+    return gc_cores_apart(a, b, now->q, now->m) - near;
 }
 
 /* How far a point of B moves at most within `arm` of a state; b: half the sides of its box */
