@@ -54,6 +54,7 @@ PROGRAMS = {
     "solve_raster": ("narrow_phase/raster/s07_answer.c",),
     "bodies": ("narrow_phase/frame/s01_bodies.c",),
     "start": ("narrow_phase/solve/s07_start.c",),
+    "spheres": ("narrow_phase/solve/s07_spheres.c",),
     "overlap": ("narrow_phase/overlap/s09_overlap.c",),
     "clearance": ("clearance/c01_clearance.c",),
     "depth": ("clearance/c02_depth.c",),

@@ -121,7 +121,8 @@ GC_FN void gc_axes_of_bodies(gc_screw *k)
 }
 #endif
 
-GC_FN void gc_pair_load(
+/* what is to be known of a pair to look at it at a time; gc_pair_load: and bounds for the whole step */
+GC_FN void gc_pair_load_poses(
     GC_GLOBAL const int *pairs,
     GC_GLOBAL const int *shape,
     GC_GLOBAL const gc_real *screw,
@@ -134,11 +135,20 @@ GC_FN void gc_pair_load(
     GC_SEEN_LOAD(gc_mesh, gc_mesh_load, t->headers + GC_MESH_STRIDE * shape[pairs[2 * pair + 1]], p->mesh_b);
 #if GC_BODY_MOTION
     gc_bodies_load(screw + GC_SCREW_STRIDE * pair, &p->bodies);
-    if (gc_each_moves(p)) {
-        gc_axes_of_bodies(&p->screw);
-        p->bounds = gc_bodies_bounds(&p->bodies);
-    }
+    if (gc_each_moves(p)) gc_axes_of_bodies(&p->screw);
 #endif
+}
+
+GC_FN void gc_pair_load(
+    GC_GLOBAL const int *pairs,
+    GC_GLOBAL const int *shape,
+    GC_GLOBAL const gc_real *screw,
+    const gc_tables *t,
+    int pair,
+    gc_pair *p)
+{
+    gc_pair_load_poses(pairs, shape, screw, t, pair, p);
+    GC_OF_BODIES(if (gc_each_moves(p)) p->bounds = gc_bodies_bounds(&p->bodies);)
 }
 
 GC_INLINE const gc_screw *gc_screw_of(const gc_pair *p) { return GC_SEEN_AT(p->screw); }

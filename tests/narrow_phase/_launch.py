@@ -259,7 +259,7 @@ class Stages:
             rough = {"refine": refine, "row_height_in": height}
         out = dict(
             capacity=capacity, pair_hits_out=pair_hits, n_hits_out=count, hit_out=hit, value_out=value,
-            min_properness=min_properness, state_out=state,
+            min_properness=min_properness, state_out=state, first_only=0, shut_out=state,
             candidates_in=be.to_device(np.ascontiguousarray(rows, np.int32).reshape(-1)),
             brackets_in=be.to_device(np.ascontiguousarray(brackets, self.raster).reshape(-1)),
             **common, **self.solver(), **rough,

@@ -43,6 +43,7 @@ of small meshes has s05 and s06 in a form of its own (``gc_small.h``)."""
 
 OTHER_LAUNCHES = {
     "s01_bodies": "s01_screw", "s07_answer": "s07_solve", "s07_find": "s07_solve", "s07_start": "s07_solve",
+    "s07_spheres": "s07_solve",
 }  # fmt: skip
 """Launches in place of a stage's own, or beside it, in files of their own: a query without them does not
 build them."""
@@ -142,8 +143,7 @@ def test_each_kernel_of_the_narrow_phase_is_launched_at_one_place():
                 found.update(text for text in texts if isinstance(text, str))
     programs = (
         "near_faces", "join_near_faces", "screen", "screen_small", "first_contact", "hull_separation",
-        "hulls_apart",
-        "solve", "solve_split", "solve_raster", "start", "overlap", "bodies",
+        "hulls_apart", "solve", "solve_split", "solve_raster", "start", "spheres", "overlap", "bodies",
     )  # fmt: skip
     names = {name for program in programs for name in declarations.parse(sources.program(program))}
     names |= {"s01_screw", "s01_long", "s01_widen", "g02_pairs"}

@@ -41,8 +41,11 @@ def solve(x: Executor, todo: WorkList, lists: list[Entries]) -> Entries:
     walks = FirstContacts(x, todo) if x.plan.walked else None
     n = 8 * todo.most if walks else 0
     n += sum(found.n for found in lists) if x.reads else 0
+    n += x.pairs.most if x.plan.spheres else 0
 
     def emit(hits: Entries) -> None:
+        if x.plan.spheres:
+            _of_spheres(x, hits)
         if walks:
             walks.search(hits)
         every = [*lists, *(walks.found if walks else ())]
@@ -52,6 +55,15 @@ def solve(x: Executor, todo: WorkList, lists: list[Entries]) -> Entries:
     return x.fill("hits", scratch.HITS, n, emit)
 
 
+def _of_spheres(x: Executor, hits: Entries) -> None:
+    """Hits of the pairs both of whose bodies are spheres."""
+    options = x.plan.options
+    x.launch(
+        "s07_spheres", x.pairs, hits.out, first_only=int(options.first_only),
+        check_start=int(options.check_start), min_properness=options.min_properness,
+    )  # fmt: skip
+
+
 def _times(x: Executor, candidates: Entries, hits: Entries) -> None:
     """Times of contact of the candidates of a list; among many work-items in three launches."""
     options = x.plan.options
@@ -59,7 +71,10 @@ def _times(x: Executor, candidates: Entries, hits: Entries) -> None:
     if options.refine != "exact":
         x.launch("s07_answer", candidates, given)
     elif x.plan.serial or x.plan.pieces:
-        x.launch(x.plan.solver("s07_solve"), candidates, given)
+        # what is later than the first hit of its pair is not asked for then
+        first = options.first_only
+        shut = x.zeros(x.pairs.most) if first else x.buffers["state_out"]
+        x.launch(x.plan.solver("s07_solve"), candidates, given, first_only=int(first), shut_out=shut)
     else:
         lasting = x.entries(scratch.LASTING, candidates.most)
         more = (

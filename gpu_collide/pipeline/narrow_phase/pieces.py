@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array, Buffer
     from gpu_collide.pipeline.launch.launcher import Launcher
     from gpu_collide.pipeline.narrow_phase.executor import Entries, Executor
+    from gpu_collide.pipeline.narrow_phase.plan import Plan
 
-__all__ = ["cut", "distances_of", "propose_for_pairs", "settle_pairs"]
+__all__ = ["cut", "distances_of", "propose_for_pairs", "settle_pairs", "with_plan"]
 
 
 def distances_of(
@@ -43,11 +44,12 @@ def cut(x: Executor, beyond: bool = False) -> Executor:
     given = {
         "motion_out": x.buffers["screw_out"], "settled_out": x.buffers["state_out"],
         "relative": int(options.motion == "relative"), "closed": int(x.plan.closed),
-        "beyond": int(beyond),
+        "apart": int(x.plan.some_touch), "beyond": int(beyond),
     }  # fmt: skip
     if "distance_in" not in x.buffers:  # they touch
         x.buffers["distance_in"] = x.zeros(x.pairs.most, x.run.real)
     x.buffers["when_out"] = x.empty(x.pairs.most, x.run.real)
+    x.buffers["touching_out"] = x.empty(x.pairs.most if x.plan.some_touch else 1, np.uint8)
     if "spins_in" not in x.buffers:  # nobody spins
         n = x.buffers["valid_in"].size
         x.buffers |= {"spins_in": x.zeros(n, np.uint8), "spin_in": x.zeros(9, x.run.real)}
@@ -58,9 +60,16 @@ def cut(x: Executor, beyond: bool = False) -> Executor:
     return _executor_of(x, x.fill("pieces", scratch.PIECES, x.pairs.most, emit))
 
 
+def with_plan(x: Executor, plan: Plan) -> Executor:
+    """One that shares all with `x` but the plan."""
+    y: Any = copy.copy(x)
+    y.plan = plan
+    return y
+
+
 def _executor_of(x: Executor, pieces: Entries) -> Executor:
     """One that shares all with `x` but what it works on."""
-    y: Any = copy.copy(x)
+    y: Any = with_plan(x, x.plan.of_pieces)
     columns, most = pieces.columns, pieces.most
     y.pairs = Span(pieces.n, most)
     y.buffers = x.buffers | pieces.given

@@ -119,6 +119,9 @@ class Plan:
         No edge of any mesh is a border.
     at_distance : bool
         May bodies be in contact where their meshes are at a distance?
+    some_touch : bool
+        ... and others, without a rounding radius, where they touch, each pair on one screw? These are not cut
+        into pieces, and go on by the plan `of_touching`.
     gives_up : bool
         May a search for near faces be given up that costs more than it saves?
     """
@@ -138,6 +141,7 @@ class Plan:
     closed: bool
     gives_up: bool
     at_distance: bool = False
+    some_touch: bool = False
 
     # -- kinds of pairs --------------------------------------------------------------------------------------
     @cached_property
@@ -252,6 +256,22 @@ class Plan:
         """Are pairs cut into pieces, since each body has its own motion, or since they meet at a distance?"""
         return self.options.motion == "body" or self.at_distance
 
+    @cached_property
+    def of_touching(self) -> Plan:
+        """For the pairs of a call with rounded meshes that have none themselves."""
+        near = np.zeros_like(self.near) if self.walked else self.near
+        return replace(self, near=near, at_distance=False, some_touch=False)
+
+    @cached_property
+    def of_pieces(self) -> Plan:
+        """For pieces, and the pairs that are cut into them."""
+        return replace(self, walked=False, hulls=False, some_touch=False) if self.some_touch else self
+
+    @cached_property
+    def spheres(self) -> bool:
+        """May both bodies of a pair be spheres: points with a radius, or at a distance?"""
+        return self.at_distance and bool((self.counts[:, 0] == 1).any())
+
     @property
     def least_properness(self) -> float:
         """What culling may take for granted of contacts. At a distance any direction may be theirs."""
@@ -266,13 +286,15 @@ class Plan:
         """The programs (`sources.PROGRAMS`) whose kernels are launched."""
         o = self.options
         asked = {
-            "screw": True, "screen": True, "screen_small": "small" in self.classes.kinds,
+            "screw": True, "screen": True,
+            "screen_small": any("small" in plan.classes.kinds for plan in (self, self.of_touching)),
             "solve": not self.pieces, "bodies": self.pieces,
             "solve_body": self.pieces and not self.at_distance, "solve_distance": self.at_distance,
-            "start": self.at_distance and o.check_start,
+            "start": self.at_distance and o.check_start, "spheres": self.spheres,
             "solve_raster": o.refine != "exact",
             "solve_split": o.refine == "exact" and not self.serial and not self.pieces,
-            "overlap": o.check_start and not self.pieces, "overlap_body": o.check_start and self.pieces,
+            "overlap": o.check_start and (self.some_touch or not self.pieces),
+            "overlap_body": o.check_start and self.pieces,
             "near_faces": self.late.any(), "join_near_faces": self.late.any(),
             "first_contact": self.walked, "hull_separation": self.hulls,
         }  # fmt: skip
@@ -318,18 +340,20 @@ def decide(meshes: Sequence[Any], options: Options, backend: Backend) -> Plan:
     """The plan for pairs of `meshes` with these options on `backend`."""
     counts = np.array([(len(m.vertices), len(m.edges), len(m.face_planes)) for m in meshes], np.int64)
     counts = counts.reshape(-1, 3)
-    faces, limits, serial = counts[:, 2], LIMITS, backend.group_size == 1
-    apart = options.at_distance or any(mesh.rounding > 0.0 for mesh in meshes)
+    limits, serial = LIMITS, backend.group_size == 1
+    touching = np.array([mesh.rounding == 0.0 and not options.at_distance for mesh in meshes], bool)
+    apart = not touching.all()
     near = late = near_bits(meshes, options, backend.kind != "cuda")
     first = options.first_only and options.refine == "exact" and options.motion == "relative"
-    first = first and not apart and options.candidates == options.features == "auto"
-    looking = faces[near & (_NEAR | _WIDE) > 0]
+    first = first and options.candidates == options.features == "auto"
+    faces = counts[touching, 2]
+    looking = faces[near[touching] & (_NEAR | _WIDE) > 0]
     # Only if all pairs that look at near faces by themselves are such: a small mesh beside a large one has
     # little to look at so, and all of it otherwise.
     beside = len(looking) and looking.min() * faces.min() <= limits.walked
     walked = first and not beside and bool(faces.max(initial=0) ** 2 > limits.walked)
-    near = np.zeros(len(counts), np.uint8) if walked else near
-    hulls = faces[counts[:, 0] <= limits.hull_vertices].max(initial=0)
+    near = np.zeros(len(counts), np.uint8) if walked and not apart else near
+    hulls = counts[touching & (counts[:, 0] <= limits.hull_vertices), 2].max(initial=0)
     between = first and len(faces) and hulls**2 >= (limits.hulls_alone if serial else limits.hulls)
     trees = walked or near.any() or (options.check_start and takes_trees(meshes))
     radii = np.array([m.radius for m in meshes], np.float64)
@@ -337,6 +361,7 @@ def decide(meshes: Sequence[Any], options: Options, backend: Backend) -> Plan:
         options, limits, counts, radii, near, late, walked, bool(between and hulls), bool(trees),
         backend.serial_groups, getattr(backend, "threads", 1), backend.small_group_size,
         apart and all(map(has_no_border, meshes)), True, apart,
+        bool(apart and touching.any() and options.motion == "relative"),
     )  # fmt: skip
 
 

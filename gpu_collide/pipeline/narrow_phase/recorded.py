@@ -176,7 +176,8 @@ class Recorded(Executor):
         """All that have scratch of a name share it."""
         if name not in self._seats:
             grown = tuple(self.room[s.name] for s in scratch)
-            told = {"need_out": self.zeros(len(scratch)), "no_room_out": self.zeros(self.pairs.most)}
+            items = max(self.pairs.most, self.room.get("pieces", 0))  # of pieces and of pairs
+            told = {"need_out": self.zeros(len(scratch)), "no_room_out": self.zeros(items)}
             self._told[tuple(s.name for s in scratch)] = told["need_out"]
             self._seats[name] = self._made(self.room[f"{name}_groups"], sizes(*grown), grown, told)
         emit(todo, self._seats[name])

@@ -15,13 +15,13 @@ from gpu_collide.pipeline.narrow_phase.candidates import between_hulls, not_apar
 from gpu_collide.pipeline.narrow_phase.contacts import solve, write
 from gpu_collide.pipeline.narrow_phase.immediate import reads
 from gpu_collide.pipeline.narrow_phase.near_faces import lots_of
-from gpu_collide.pipeline.narrow_phase.pieces import cut, propose_for_pairs, settle_pairs
+from gpu_collide.pipeline.narrow_phase.pieces import cut, propose_for_pairs, settle_pairs, with_plan
 from gpu_collide.pipeline.narrow_phase.plan import FILTERS
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array, Buffer
     from gpu_collide.pipeline.narrow_phase.contacts import Written
-    from gpu_collide.pipeline.narrow_phase.executor import Executor, WorkList
+    from gpu_collide.pipeline.narrow_phase.executor import Entries, Executor, WorkList
     from gpu_collide.pipeline.narrow_phase.immediate import Immediate
 
 __all__ = ["filter_pairs", "find_motion", "find_near", "mark_overlaps", "narrow_phase"]
@@ -31,9 +31,16 @@ def narrow_phase(x: Executor) -> Written:
     """All stages for the pairs of an executor."""
     if x.plan.pieces:
         return _of_pieces(x)
-    plan, lists = x.plan, []
     find_motion(x)  # s01
-    todo = left = filter_pairs(x)  # f01 to f03
+    left, lists = _propose(x, x.todo)
+    return write(x, solve(x, left, lists))  # screen_first, s07, s08
+
+
+def _propose(x: Executor, pairs: WorkList) -> tuple[WorkList, list[Entries]]:
+    """Candidates of pairs each on one screw, and which overlap at the start; those of them that are left for
+    a search down both trees."""
+    plan, lists = x.plan, []
+    todo = left = filter_pairs(x, pairs)  # f01 to f03
     if plan.hulls:
         left, found = between_hulls(x, todo)  # screen_hulls
         lists.append(found)
@@ -43,16 +50,15 @@ def narrow_phase(x: Executor) -> Written:
         # the filters settle only what a gap divides all the time: their pairs do not overlap at the start
         start = x.empty(x.pairs.most, x.run.real)
         mark_overlaps(x, todo, x.run.backend.fill(start, -0.5))  # s09
-    hits = solve(x, left, lists)  # screen_first, s07
     if reads(x):
         x.narrow += sum(lot.todo.n for lot in lots) + todo.n - left.n
-    return write(x, hits)  # s08
+    return left, lists
 
 
 def _of_pieces(x: Executor) -> Written:
     """The same where each body has its own motion: pieces are culled, pairs are solved."""
-    y = cut(x)  # s01_bodies
-    todo = filter_pairs(y)
+    y, left = cut(x), x.todo  # s01_bodies
+    todo = filter_pairs(y, y.todo)
     lots = lots_of(y, todo, y.plan.classes)
     lists = [search(y, lots, 0)]
     if reads(y):
@@ -64,7 +70,12 @@ def _of_pieces(x: Executor) -> Written:
     if x.plan.at_distance and x.plan.options.check_start:
         for found in lists:
             x.launch("s07_start", found)
-    return write(x, solve(x, x.todo, lists))
+    if x.plan.some_touch:
+        z = with_plan(x, x.plan.of_touching)
+        left, more = _propose(z, z.select(z.todo, z.buffers["touching_out"]))
+        x.take_back(z)
+        lists += more
+    return write(x, solve(x, left, lists))
 
 
 def find_motion(x: Executor, beyond: bool = False) -> Executor:
@@ -84,7 +95,7 @@ def find_near(x: Immediate) -> Array:
     """s01, f01 to f03, hulls_apart: which of the pairs may come within ``distance_in`` during the step, (n,)
     bool."""
     y = find_motion(x, True)
-    left = not_apart(y, filter_pairs(y)).read
+    left = not_apart(y, filter_pairs(y, y.todo)).read
     near = np.zeros(x.pairs.n, bool)
     if x.plan.pieces and len(left):
         left = x.run.backend.to_host(y.buffers["piece_in"])[left]
@@ -92,14 +103,13 @@ def find_near(x: Immediate) -> Array:
     return near
 
 
-def filter_pairs(x: Executor) -> WorkList:
+def filter_pairs(x: Executor, todo: WorkList) -> WorkList:
     """f01 to f03: each of the filters asked for gets the pairs that those before it left.
 
     A filter settles a pair if it shows that nothing can touch during the step. It is as careful as the
     culling that follows, so the contacts are the same bits with any of them on or off (docs/decisions/0010).
     Pairs that have any ``GC_PAIR_*`` bit stay.
     """
-    todo = x.todo
     for name in x.plan.options.filters:
         if reads(x) and not todo.n:
             break

@@ -213,6 +213,7 @@ GC_LARGE gc_contact gc_closest_at(const gc_tables *t, const gc_pair *p, int kind
     rate = GC_ABS(c.speed);
     late = rate * p->bodies.tau > rounding ? rounding / rate : p->bodies.tau;
     c.doubt = GC_MIN(rounding + late * gc_norm(w), GC_PLACE_DOUBT * unit);
+    c.normal_b = gc_rotate_back(now->m, c.normal);
     c.point = on_a;
     c.local_a = gc_scale(on_a, p->bodies.scale);
     c.local_b = gc_scale(gc_rotate_back(now->m, gc_sub(on_b, now->q)), p->bodies.scale);
@@ -243,38 +244,25 @@ GC_FN gc_contact gc_closest_when(const gc_tables *t, const gc_pair *p, int kind,
     return gc_closest_at(t, p, kind, fa, fb, &now);
 }
 
-/* Points of rounded bodies as they are reported, in mesh axes: those of the meshes, moved to the surfaces. u: from A to B in A's axes. */
-GC_FN void gc_round_points(
-    const gc_pair *p,
-    gc_real round_a,
-    gc_real round_b,
-    gc_vec u,
-    gc_real s,
-    gc_vec *local_a,
-    gc_vec *local_b)
-{
-    gc_body_state now;
-    if (!gc_at_distance(p) || !(round_a > GC_R(0.0) || round_b > GC_R(0.0))) return;
-    gc_bodies_at(&p->bodies, s, &now);
-    *local_a = gc_add(*local_a, gc_scale(u, round_a));
-    *local_b = gc_sub(*local_b, gc_scale(gc_rotate_back(now.m, u), round_b));
-}
-
-#else
-
-GC_FN void gc_round_points(
-    const gc_pair *p,
-    gc_real round_a,
-    gc_real round_b,
-    gc_vec u,
-    gc_real s,
-    gc_vec *local_a,
-    gc_vec *local_b)
-{
-    (void)p, (void)round_a, (void)round_b, (void)u, (void)s, (void)local_a, (void)local_b;
-}
-
 #endif
+
+/* Points of rounded bodies as they are reported, in mesh axes: those of the meshes, moved to the surfaces. */
+GC_FN void gc_round_points(
+    const gc_pair *p,
+    const gc_contact *c,
+    gc_real round_a,
+    gc_real round_b,
+    gc_vec *local_a,
+    gc_vec *local_b)
+{
+#if GC_AT_DISTANCE
+    if (!gc_at_distance(p) || !(round_a > GC_R(0.0) || round_b > GC_R(0.0))) return;
+    *local_a = gc_add(*local_a, gc_scale(c->normal, round_a));
+    *local_b = gc_sub(*local_b, gc_scale(c->normal_b, round_b));
+#else
+    (void)p, (void)c, (void)round_a, (void)round_b, (void)local_a, (void)local_b;
+#endif
+}
 
 /* a hit as it is reported */
 GC_FN gc_contact gc_contact_reported(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)

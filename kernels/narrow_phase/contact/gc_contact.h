@@ -5,8 +5,11 @@
 #define GC_CONTACT_H
 
 typedef struct {
-    gc_vec point;   /* on A, screw frame, scaled */
-    gc_vec normal;  /* from A to B, screw frame */
+    gc_vec point;  /* on A, screw frame, scaled */
+    gc_vec normal; /* from A to B, screw frame */
+#if GC_AT_DISTANCE
+    gc_vec normal_b; /* the same in B's axes, where they are at a distance */
+#endif
     gc_vec local_a; /* centred mesh coordinates of A, user units */
     gc_vec local_b;
     gc_real properness;

@@ -117,6 +117,12 @@ GC_FN void gc_hit_append(const gc_hits *o, int pair, int kind, int fa, int fb, g
     value[GC_HIT_REAL_properness] = properness;
 }
 
+/* Is a hit at s later than one that is known, by more than by which two may be one? Then it is not the first, if that is all that matters. */
+GC_FN int gc_comes_late(const gc_hits *o, int pair, gc_real s, gc_real tau)
+{
+    return o->shut && s > (gc_real)gc_hit_late(o->shut[pair]) + GC_R(8.0) * tau + GC_PIECE_OVERLAP;
+}
+
 GC_FN gc_real gc_clamp_time(gc_real s) { return GC_MIN(GC_MAX(s, GC_R(-0.5)), GC_R(0.5)); }
 
 /* Does a meeting lie inside the borders of both features? */

@@ -51,7 +51,11 @@ GC_KERNEL void s08_resolve(
     for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
         int n = (int)(hit_start_in[i + 1] - hit_start_in[i]), kept = 0, at, state = state_in[i];
         gc_real toi = GC_R(2.0);
-        if (n > 0) {
+        if (n == 1 && refine != GC_REFINE_PIXELS) {
+            /* there is nothing that it might be one with */
+            kept = 1;
+            toi = gc_reals_load(value_in, order_out[hit_start_in[i]]).s + GC_R(0.5);
+        } else if (n > 0) {
             gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
             gc_pair p;
             gc_pair_hits h;
@@ -149,7 +153,7 @@ GC_CROWDED_KERNEL void s08_contacts(
         t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
         a = pairs_in[2 * i];
         b = pairs_in[2 * i + 1];
-        gc_pair_load(pairs_in, shape_in, screw_in, &t, i, &p);
+        gc_pair_load_poses(pairs_in, shape_in, screw_in, &t, i, &p);
         for (o = begin; o < end; ++o, ++order) {
             gc_hit h = gc_hit_load(hit_in, *order);
             gc_hit_reals v = gc_reals_load(value_in, *order);
@@ -162,8 +166,8 @@ GC_CROWDED_KERNEL void s08_contacts(
             if (gc_has_vertex_a(kind)) la = gc_load_vec(corners_in, gc_mesh_a(&p)->vertex0 + h.a);
             if (gc_has_vertex_b(kind)) lb = gc_load_vec(corners_in, gc_mesh_b(&p)->vertex0 + h.b);
             gc_round_points(
-                &p, mesh_reals_in[GC_MESH_REAL_STRIDE * shape_in[a] + GC_MESH_REAL_rounding],
-                mesh_reals_in[GC_MESH_REAL_STRIDE * shape_in[b] + GC_MESH_REAL_rounding], c.normal, v.s, &la, &lb);
+                &p, &c, mesh_reals_in[GC_MESH_REAL_STRIDE * shape_in[a] + GC_MESH_REAL_rounding],
+                mesh_reals_in[GC_MESH_REAL_STRIDE * shape_in[b] + GC_MESH_REAL_rounding], &la, &lb);
             pair_out[o] = i + first_pair;
             kind_out[o] = (gc_uchar)kind;
             feature_a_out[o] = h.a;

@@ -9,6 +9,9 @@
 #ifndef GC_BODY_MOTION_H
 #define GC_BODY_MOTION_H
 
+/* Is a mesh one vertex, of which a rounding radius makes a sphere? */
+GC_FN int gc_is_ball(GC_GLOBAL const int *headers, int mesh) { return headers[GC_MESH_STRIDE * mesh + GC_MESH_nv] == 1; }
+
 /* cosine and sine over angle of half the turn to s */
 typedef struct {
     gc_real w, k;

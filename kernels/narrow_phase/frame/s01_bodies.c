@@ -5,7 +5,7 @@
  * out: motion_out of every pair: both motions (GC_BODIES), or, where they are one screw, that (GC_SCREW) with the numbers of s01_screw;
  *      settled_out as state_out there; a list of pieces, each with its pair, the time it takes, its bodies, and a screw with pads. What culls
  *      works on pieces as on pairs. A pair whose motions are one screw is one piece; pieces in which the balls about both bodies stay apart
- *      are left out.
+ *      are left out. Spheres have none: s07_spheres takes them as they are.
  * s01_gather: what was found out of pieces goes to their pairs. s01_candidates: candidates of pieces become candidates of pairs.
  * Source: docs/decisions/0108. Degenerate: as s01_screw.
  */
@@ -102,15 +102,18 @@ GC_KERNEL void s01_bodies(
     GC_GLOBAL const gc_real *end_quat_in,
     GC_GLOBAL const gc_uchar *spins_in,     /* (bodies,) 1: a spin */
     GC_GLOBAL const gc_real *spin_in,       /* (bodies, 9) way, turn, and pivot in mesh coordinates; of spins alone */
+    GC_GLOBAL const int *headers_in,        /* (meshes, GC_MESH_STRIDE) */
     GC_GLOBAL const gc_real *mesh_reals_in, /* (meshes, GC_MESH_REAL_STRIDE) */
     GC_GLOBAL const gc_real *row_height_in, /* (n_pairs,) */
     GC_GLOBAL const gc_real *distance_in,   /* (n_pairs,) user units: from which on its bodies are in contact */
     int relative,                           /* 1: A stands, B moves on the screw of the relative poses */
     int closed,                             /* 1: no mesh has a border, at which no face says what can be approached */
     int beyond, /* 1: contact is where they touch, and beyond the distance is what nobody asks about */
+    int apart,                              /* 1: pairs on one screw that are in contact where they touch have no pieces */
     int capacity,
     GC_GLOBAL gc_real *motion_out,     /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL int *settled_out,        /* (n_pairs,) GC_PAIR_* bits */
+    GC_GLOBAL gc_uchar *touching_out,  /* (n_pairs,) 1: such a pair; where apart is 0 it is not written */
     GC_GLOBAL gc_real *when_out,       /* (n_pairs,) -1/2 where the balls meet when the step begins, for s09; else 1 */
     GC_GLOBAL int *n_pieces_out,       /* (1,) may pass the capacity */
     GC_GLOBAL int *todo_out,           /* (capacity,) number of the piece */
@@ -124,10 +127,11 @@ GC_KERNEL void s01_bodies(
 {
     GC_ROLLED
     for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
-        int a = pairs_in[2 * i], b = pairs_in[2 * i + 1], one, n, j, at;
+        int a = pairs_in[2 * i], b = pairs_in[2 * i + 1], one, n, j, at, balls, touches;
         GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a];
         GC_GLOBAL const gc_real *mb = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[b];
-        gc_vec ca = gc_load_vec(ma + GC_MESH_REAL_centre, 0), cb = gc_load_vec(mb + GC_MESH_REAL_centre, 0), pa, pb, apart;
+        gc_vec ca = gc_load_vec(ma + GC_MESH_REAL_centre, 0), cb = gc_load_vec(mb + GC_MESH_REAL_centre, 0), pa, pb;
+        gc_vec apart_at_start;
         gc_vec half_apart, chord;
         gc_quat qa0, qa1, qb0, qb1, unit = gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0));
         gc_own_motion own_a, own_b;
@@ -139,6 +143,7 @@ GC_KERNEL void s01_bodies(
         gc_real way, own, size, h, near;
         settled_out[i] = 0;
         when_out[i] = GC_R(1.0);
+        if (apart) touching_out[i] = 0;
         if (!valid_in[a] || !valid_in[b]) {
             settled_out[i] = GC_PAIR_INVALID;
             continue;
@@ -158,36 +163,47 @@ GC_KERNEL void s01_bodies(
         size = GC_MAX(ma[GC_MESH_REAL_radius], mb[GC_MESH_REAL_radius]) * k.shrink;
         chord = gc_sub(r.p1, r.p0);
         way = gc_length(gc_scale(chord, k.shrink));
-        apart = r.p0;
+        apart_at_start = r.p0;
         r.p0 = gc_scale(r.p0, k.shrink);
         r.p1 = gc_scale(r.p1, k.shrink);
         near = (distance_in[i] + (ma[GC_MESH_REAL_rounding] + mb[GC_MESH_REAL_rounding])) * k.shrink;
         if (!(near > GC_TOL_TOUCH * size)) near = GC_R(0.0);
+        balls = !beyond && near > GC_R(0.0) && gc_is_ball(headers_in, shape_in[a]) && gc_is_ball(headers_in, shape_in[b]);
         own = gc_most(gc_sub(gc_load_vec(end_position_in, a), pa));
-        if (relative) {
-            own_a = gc_own_screw(unit, unit, gc_sub(pa, pa), 1);
-            own_b = gc_own_screw(r.q0, r.q1, chord, 1);
-        } else {
-            own_a = s01_own(spins_in, spin_in, start_position_in, end_position_in, a, qa0, qa1, ca);
-            own_b = s01_own(spins_in, spin_in, start_position_in, end_position_in, b, qb0, qb1, cb);
-            apart = gc_add(gc_sub(pb, pa), gc_sub(gc_quat_rotate(qb0, cb), gc_quat_rotate(qa0, ca)));
-        }
+        touches = apart && relative && !(near > GC_R(0.0));
         o.scale = k.scale;
         o.shrink = k.shrink;
         o.radius_a = k.radius_a;
         o.radius_b = k.radius_b;
         o.size = size;
-        half_apart = gc_scale(gc_add(apart, gc_sub(own_b.to_half, own_a.to_half)), k.shrink);
-        gc_bodies_make(&own_a, &own_b, apart, &o, &half_way);
+        o.way = way;
+        o.angle_a = o.angle_b = GC_R(0.0);
+        bound.y3 = GC_R(0.0);
+        if (!touches) {
+            if (relative) {
+                own_a = gc_own_screw(unit, unit, gc_sub(pa, pa), 1);
+                own_b = gc_own_screw(r.q0, r.q1, chord, 1);
+            } else {
+                own_a = s01_own(spins_in, spin_in, start_position_in, end_position_in, a, qa0, qa1, ca);
+                own_b = s01_own(spins_in, spin_in, start_position_in, end_position_in, b, qb0, qb1, cb);
+                apart_at_start = gc_add(gc_sub(pb, pa), gc_sub(gc_quat_rotate(qb0, cb), gc_quat_rotate(qa0, ca)));
+            }
+            half_apart = gc_scale(gc_add(apart_at_start, gc_sub(own_b.to_half, own_a.to_half)), k.shrink);
+            gc_bodies_make(&own_a, &own_b, apart_at_start, &o, &half_way);
+        }
         /* so written that it is also false of what overflowed to infinity or to no number at all */
         n = 0;
         one = 0;
         if (GC_MAX(way, o.way) <= GC_MAX_MOTION * size && own <= GC_MAX_OWN_WAY && own <= GC_MAX_OWN_SIZES * (size * k.scale)
             && GC_MAX(o.angle_a, o.angle_b) <= GC_MOST_TURN) {
-            gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, r.p0, r.p1, size, &k);
-            bound = gc_bodies_bounds(&o);
-            one = relative || gc_bodies_commute(&o, &own_a, &own_b, half_apart, &half_way, &k);
-            n = one ? 1 : gc_bodies_pieces(&o, &bound, &half_way);
+            one = relative;
+            n = 1;
+            if (!balls) gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, r.p0, r.p1, size, &k);
+            if (!balls && !touches) {
+                bound = gc_bodies_bounds(&o);
+                one = one || gc_bodies_commute(&o, &own_a, &own_b, half_apart, &half_way, &k);
+                n = one ? 1 : gc_bodies_pieces(&o, &bound, &half_way);
+            }
             /* places of motions that are no one screw carry the rounding of all that either body moves */
             if (!one
                 && !(o.way <= GC_MAX_OWN_MOTION * size && o.way * GC_MAX(o.angle_a, o.angle_b) <= GC_MAX_OWN_BEND * size))
@@ -211,6 +227,8 @@ GC_KERNEL void s01_bodies(
         o.distance = beyond ? GC_R(0.0) : near;
         if (one && !(o.distance > GC_R(0.0))) gc_screw_store(&k, motion_out + GC_SCREW_STRIDE * i);
         else gc_bodies_store(&o, motion_out + GC_SCREW_STRIDE * i);
+        if (touches) touching_out[i] = 1;
+        if (balls || touches) continue;
         h = GC_R(1.0) / (gc_real)n;
         if (n > 1) gc_bodies_at(&o, GC_R(-0.5), &to);
         for (j = 0; j < n; ++j) {

@@ -207,7 +207,6 @@ GC_LARGE int gc_solve_bodies(
 typedef struct {
     int piece;
     GC_OF_BODIES(gc_body_state middle;)
-    GC_OF_BODIES(gc_uint known; gc_body_state nodes[GC_SERIAL && GC_AT_DISTANCE ? GC_GAP_NODES : 1];)
 } gc_kept_piece;
 
 /* One candidate to its hits; those of a piece stand together. Returns 0 if a cap was hit. */
@@ -221,14 +220,6 @@ GC_FN int gc_solve_candidate(
 #if GC_BODY_MOTION
     if (gc_each_moves(p)) {
         int piece = gc_piece_when(&p->bodies, GC_R(0.5) * (c->first + c->last));
-#if GC_AT_DISTANCE
-        if (gc_at_distance(p)) {
-            if (piece != kept->piece) kept->known = 0;
-            kept->piece = piece;
-            return gc_solve_at_distance(
-                t, p, o, c, gc_piece_middle(&p->bodies, piece), gc_piece_arm(&p->bodies), &kept->known, kept->nodes);
-        }
-#endif
         if (piece != kept->piece) gc_bodies_at(&p->bodies, gc_piece_middle(&p->bodies, piece), &kept->middle);
         kept->piece = piece;
         return gc_solve_bodies(t, p, o, c->pair, c->kind, c->a, c->b, c->first, c->last, piece, &kept->middle);
@@ -236,6 +227,45 @@ GC_FN int gc_solve_candidate(
 #endif
     (void)kept;
     return gc_solve_exact(t, p, o, c->pair, c->kind, c->a, c->b, c->first, c->last);
+}
+
+/* Candidates from number i on that are of one piece of a pair at a distance, together; how many, and 0 in *good if a cap was hit. 0: the
+ * pair is not at a distance. mesh_a, mesh_b: reals of both meshes */
+GC_FN int gc_solve_together(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_hits *o,
+    GC_GLOBAL const int *candidates,
+    GC_GLOBAL const gc_raster *brackets,
+    int i,
+    int end,
+    GC_GLOBAL const gc_real *mesh_a,
+    GC_GLOBAL const gc_real *mesh_b,
+    int *good)
+{
+#if GC_AT_DISTANCE
+    gc_gap_work work[GC_GAP_SIDE_BY_SIDE];
+    int n = 0, taken = 0, pair = -1, piece = -1;
+    if (!gc_at_distance(p)) return 0;
+    for (; n < GC_GAP_SIDE_BY_SIDE && i + taken < end; ++taken) {
+        gc_candidate c = gc_candidate_load(candidates, brackets, i + taken);
+        int of = gc_piece_when(&p->bodies, GC_R(0.5) * (c.first + c.last));
+        if (taken && (c.pair != pair || of != piece)) break;
+        pair = c.pair;
+        piece = of;
+        if (!gc_gap_is_one(p, &c)) continue;
+        work[n].c = c;
+        work[n++].made = 0;
+    }
+    *good = !n
+            || gc_solve_at_distance(
+                t, p, o, work, n, gc_piece_middle(&p->bodies, piece), gc_piece_arm(&p->bodies),
+                gc_core_sides(mesh_a, p->bodies.shrink), gc_core_sides(mesh_b, p->bodies.shrink));
+    return taken;
+#else
+    (void)t, (void)p, (void)o, (void)candidates, (void)brackets, (void)i, (void)end, (void)mesh_a, (void)mesh_b, (void)good;
+    return 0;
+#endif
 }
 
 #endif

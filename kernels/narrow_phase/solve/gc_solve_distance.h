@@ -1,202 +1,20 @@
 /* gc_solve_distance.h: one candidate of bodies at a distance to its hits.
- * needs: narrow_phase/contact/gc_hits.h narrow_phase/solve/gc_gap_curve.h
+ * needs: narrow_phase/solve/gc_gap_roots.h
  *
  * Compiled only where GC_AT_DISTANCE is 1. A candidate of two edges stands for these, and for their ends, each of which belongs to one
- * edge. Roots are looked for in the piece of the motion for which the candidate was proposed, in halves of halves, of which
- * those outside its bracket are left out: so no bits hang on how wide a box was. Only what falls through 0 counts, and what touches it.
+ * edge. Roots are looked for in the piece of the motion for which the candidate was proposed, in nodes of it, of which those outside its
+ * bracket are left out: so no bits hang on how wide a box was.
+ * Candidates of a piece are solved side by side, one node of time after the other: none in which the boxes of both meshes stay apart, and
+ * none behind the first hit where that is all that is asked for.
  */
 #ifndef GC_SOLVE_DISTANCE_H
 #define GC_SOLVE_DISTANCE_H
 /* a motion begins with so many nodes, and each piece of one with so many of them as make that of all */
 #define GC_GAP_NODES 16
+/* candidates that a work-item alone solves side by side */
+#define GC_GAP_SIDE_BY_SIDE (GC_SERIAL ? 64 : 1)
 
 #if GC_AT_DISTANCE
-
-GC_FN gc_gap_value gc_gap_when(const gc_gap_curve *c, gc_real s, gc_real arm)
-{
-    gc_body_state now;
-    gc_bodies_at(&c->pair->bodies, s, &now);
-    return gc_gap_at(c, &now, arm);
-}
-
-GC_LARGE void gc_gap_hit(
-    const gc_tables *t,
-    const gc_pair *p,
-    const gc_hits *o,
-    int pair,
-    int kind,
-    int fa,
-    int fb,
-    gc_real s,
-    gc_real end)
-{
-    gc_contact c;
-    gc_real properness;
-    int lasts = end - s > GC_MIN(GC_R(2.0) * p->bodies.tau, GC_R(0.5));
-    s = gc_clamp_time(s);
-    c = gc_closest_when(t, p, kind, fa, fb, s);
-    if (!gc_is_closest(&c, p)) return;
-    properness = gc_closest_properness(&c);
-    if (properness < o->min_properness) return;
-    gc_hit_append(o, pair, kind | (lasts ? GC_HIT_SUSTAINED : 0), fa, fb, s, lasts ? end : s, properness);
-}
-
-/* the root of a function that falls from a to b */
-GC_LARGE gc_real gc_gap_root(const gc_gap_curve *c, gc_real a, gc_real b)
-{
-    gc_real x = GC_R(0.5) * (a + b), next;
-    int i;
-    for (i = 0; i < GC_MAX_NEWTON; ++i) {
-        gc_gap_value v = gc_gap_when(c, x, GC_R(0.0));
-        if (GC_ABS(v.f) <= GC_R(0.05) * c->rounding) return x;
-        if (v.f > GC_R(0.0)) a = x;
-        else b = x;
-        next = v.df != GC_R(0.0) ? x - v.f / v.df : a;
-        if (!(next > a && next < b)) next = GC_R(0.5) * (a + b);
-        if (next == x || next <= a || next >= b) return x;
-        x = next;
-    }
-    return x;
-}
-
-/* Is the pair of features in contact all around s, for one whose distance does not change? */
-GC_FN int gc_gap_lasts_at(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
-{
-    gc_contact c = gc_closest_when(t, p, kind, fa, fb, s);
-    return gc_is_closest(&c, p);
-}
-
-/* where that begins or ends, between a time in which it is and one in which it is not */
-GC_LARGE gc_real gc_gap_border(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real in, gc_real out)
-{
-    int i;
-    for (i = 0; i < GC_MAX_NEWTON; ++i) {
-        gc_real mid = GC_R(0.5) * (in + out);
-        if (mid == in || mid == out) break;
-        if (gc_gap_lasts_at(t, p, kind, fa, fb, mid)) in = mid;
-        else out = mid;
-    }
-    return in;
-}
-
-/* the intervals in which features that keep their distance are the closest, one hit each */
-GC_LARGE void gc_gap_lasting(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb)
-{
-    int n = GC_MAX_PIECES + 4 * (int)(p->bodies.angle_a + p->bodies.angle_b), i, was = 0;
-    gc_real begun = GC_R(0.0), before = GC_R(-0.5);
-    for (i = 0; i <= n; ++i) {
-        gc_real s = (gc_real)i / (gc_real)n - GC_R(0.5);
-        int in = gc_gap_lasts_at(t, p, kind, fa, fb, s);
-        if (in && !was) begun = i ? gc_gap_border(t, p, kind, fa, fb, s, before) : s;
-        if (!in && was) gc_gap_hit(t, p, o, pair, kind, fa, fb, begun, gc_gap_border(t, p, kind, fa, fb, before, s));
-        was = in;
-        before = s;
-    }
-    if (was) gc_gap_hit(t, p, o, pair, kind, fa, fb, begun, GC_R(0.5));
-}
-
-/* Is there no root within `arm`? */
-GC_FN int gc_gap_empty(const gc_gap_curve *c, const gc_gap_value *v, gc_real arm)
-{
-    gc_real reach = GC_ABS(v->df) * arm + GC_R(0.5) * v->bend * arm * arm;
-    return v->apart || GC_ABS(v->f) > reach + c->touch * v->widest + c->rounding;
-}
-
-/* Does the function stay within the touch tolerance of 0 for the whole step? It is analytic, so it does then on any part of it; that of
- * edges is with its other sign, which it changes where they are parallel for a moment. */
-GC_LARGE int gc_gap_vanishes(const gc_gap_curve *c)
-{
-    int n = 12 + (int)(GC_R(4.0) * (c->pair->bodies.angle_a + c->pair->bodies.angle_b)), i;
-    for (i = 0; i < n; ++i) {
-        gc_real x = GC_R(1.0) - (GC_R(2.0) * (gc_real)i + GC_R(1.0)) / (gc_real)n;
-        gc_gap_value v = gc_gap_when(c, GC_R(0.25) * x * (GC_R(3.0) - x * x), GC_R(0.0));
-        gc_real f = c->f.kind == GC_EE ? GC_ABS(v.f + c->r * v.scale) - c->r * v.scale : v.f;
-        if (!(GC_ABS(f) <= c->touch * v.scale + c->rounding)) return 0;
-    }
-    return 1;
-}
-
-/* Are two edges parallel for the whole step? */
-GC_LARGE int gc_gap_parallel(const gc_gap_curve *c)
-{
-    int n = 8 + 4 * (int)(c->pair->bodies.angle_a + c->pair->bodies.angle_b), i;
-    for (i = 0; i <= n; ++i) {
-        gc_gap_value v = gc_gap_when(c, (gc_real)i / (gc_real)n - GC_R(0.5), GC_R(0.0));
-        if (v.scale > GC_TOL_PARALLEL * c->unit) return 0;
-    }
-    return 1;
-}
-
-/* All roots at which a function falls within a node, of which `v` is known in its middle. *touched: where what was told last ends; returns 0
- * if a cap was hit. */
-GC_LARGE int gc_gap_solve(
-    const gc_tables *t,
-    const gc_hits *o,
-    int pair,
-    int fa,
-    int fb,
-    const gc_gap_curve *c,
-    gc_real lo,
-    gc_real h,
-    gc_body_state *now,
-    gc_gap_value v,
-    gc_real *touched)
-{
-    const gc_pair *p = c->pair;
-    gc_long index = 0;
-    int level = 0, visits = 0, kind = c->f.kind;
-    do {
-        gc_real arm = GC_R(0.5) * h, a = lo + (gc_real)index * h, m = a + arm, b = lo + (gc_real)(index + 1) * h;
-        int deeper = 0;
-        if (++visits > GC_MAX_VISITS) return 0;
-        if (visits > 1) {
-            gc_bodies_at(&p->bodies, m, now);
-            v = gc_gap_at(c, now, arm);
-        }
-        if (gc_gap_empty(c, &v, arm)) v.apart = 1;
-        else {
-            gc_real bend = gc_gap_bend(c, now, arm);
-            v.bend = GC_MIN(bend, v.bend);
-        }
-        if (!gc_gap_empty(c, &v, arm) && gc_gap_possible(t, c, fa, fb, now, arm)) {
-            if (GC_ABS(v.df) > GC_R(1.00001) * v.bend * arm) {
-                if (v.df < GC_R(0.0) && gc_gap_when(c, a, GC_R(0.0)).f > GC_R(0.0)
-                    && !(gc_gap_when(c, b, GC_R(0.0)).f > GC_R(0.0))) {
-                    if (a > *touched + GC_R(1e-12))
-                        gc_gap_hit(t, p, o, pair, kind, fa, fb, gc_gap_root(c, a, b), GC_R(-1.0));
-                    *touched = b;
-                }
-            } else if (v.bend * arm * arm <= GC_R(0.5) * c->touch * v.scale) {
-                /* it touches, as near as can be told, or falls and rises again: of such pieces beside each other the first tells */
-                if (GC_ABS(v.f) <= c->touch * v.scale + c->rounding) {
-                    if (a > *touched + GC_R(1e-12)) gc_gap_hit(t, p, o, pair, kind, fa, fb, m, GC_R(-1.0));
-                    *touched = b;
-                }
-            } else deeper = level < GC_MAX_LEVEL;
-        }
-        if (deeper) {
-            level += 1;
-            index *= 2;
-            h = arm;
-            continue;
-        }
-        index += 1;
-        while (level > 0 && (index & 1) == 0) {
-            index /= 2;
-            level -= 1;
-            h *= GC_R(2.0);
-        }
-    } while (level > 0 || index == 0);
-    return 1;
-}
-
-/* What is at r at the start and comes nearer so slowly that the root lies farther before it than is looked for. */
-GC_LARGE void gc_gap_begins(const gc_tables *t, const gc_hits *o, int pair, int kind, int fa, int fb, const gc_gap_curve *c)
-{
-    gc_gap_value v = gc_gap_when(c, GC_R(-0.5), GC_R(0.0));
-    if (GC_ABS(v.f) <= c->touch * v.scale + c->rounding && v.df < GC_R(0.0))
-        gc_gap_hit(t, c->pair, o, pair, kind, fa, fb, GC_R(-0.5), GC_R(-1.0));
-}
 
 /* what was told of the functions of a candidate */
 #define GC_GAP_FUNCTIONS 10
@@ -277,26 +95,63 @@ GC_FN void gc_ends_of(
     }
 }
 
-/* All functions of a candidate in a node. */
+/* a candidate, its own function, which is made when it is first asked for, and what was told of all */
+typedef struct {
+    gc_candidate c;
+    int made;
+    gc_gap_curve curve;
+    gc_gap_told told;
+} gc_gap_work;
+
+/* Do the features of a candidate mean anything? A point or a line has a face of no area, which stands for it where faces are looked for. */
+GC_FN int gc_gap_is_one(const gc_pair *p, const gc_candidate *c)
+{
+    return c->kind == GC_EE || !gc_is_thin(c->kind == GC_FV ? gc_mesh_a(p) : gc_mesh_b(p));
+}
+
+GC_FN void gc_gap_work_make(const gc_tables *t, const gc_pair *p, gc_gap_work *w)
+{
+    int k;
+    w->made = 1;
+    w->curve = gc_gap_curve_of(t, p, w->c.kind, w->c.a, w->c.b, GC_R(1.0));
+    w->told.settled = 0;
+    for (k = 0; k < GC_GAP_FUNCTIONS; ++k) w->told.touched[k] = GC_R(-100.0);
+}
+
+/* Is the distance of two vertices another one than that of contact while B's moves no farther than `reach`? */
+GC_FN int gc_vertices_keep_away(
+    const gc_tables *t,
+    const gc_pair *p,
+    int va,
+    int vb,
+    const gc_body_state *now,
+    gc_real reach)
+{
+    gc_vec x = gc_scaled_vertex(t, gc_mesh_a(p), va, p->bodies.shrink);
+    gc_vec y = gc_add(now->q, gc_rotate(now->m, gc_scaled_vertex(t, gc_mesh_b(p), vb, p->bodies.shrink)));
+    gc_real off = gc_norm(gc_sub(y, x)) - p->bodies.distance;
+    return GC_ABS(off) > reach + GC_R(1e-6) * (p->bodies.size + p->bodies.distance);
+}
+
+/* All functions of a candidate in a node, in which no point of B moves farther from where it is in the middle than `reach`. */
 GC_LARGE int gc_gap_functions(
     const gc_tables *t,
     const gc_pair *p,
     const gc_hits *o,
-    const gc_candidate *c,
+    gc_gap_work *w,
     gc_real lo,
     gc_real h,
     const gc_body_state *middle,
-    gc_gap_told *told)
+    gc_real reach)
 {
     const gc_mesh *a = gc_mesh_a(p), *b = gc_mesh_b(p);
+    const gc_candidate *c = &w->c;
     int ends_a[2], ends_b[2], i, good = 1, both = c->kind == GC_EE || (c->kind == GC_FV ? a->two_sided : b->two_sided);
     int point_a = gc_is_point(a), point_b = gc_is_point(b);
-    if (c->kind != GC_EE && gc_is_thin(c->kind == GC_FV ? a : b)) return 1;
-    for (i = 0; i <= both; ++i) {
-        gc_gap_curve f = gc_gap_curve_of(t, p, c->kind, c->a, c->b, i ? GC_R(-1.0) : GC_R(1.0));
-        if (c->kind == GC_EE && i == 0 && !gc_edges_may_be_near(&f, middle, GC_R(0.5) * h)) return 1;
-        if (c->kind == GC_EE && (point_a || point_b)) break;
-        good &= gc_gap_node(t, o, c->pair, c->a, c->b, &f, lo, h, middle, i, told);
+    if (c->kind == GC_EE && !gc_edges_may_be_near(&w->curve, middle, GC_R(0.5) * h)) return 1;
+    for (i = 0; i <= both && !(c->kind == GC_EE && (point_a || point_b)); ++i) {
+        w->curve.sign = i ? GC_R(-1.0) : GC_R(1.0);
+        good &= gc_gap_node(t, o, c->pair, c->a, c->b, &w->curve, lo, h, middle, i, &w->told);
     }
     if (c->kind != GC_EE) return good;
     gc_ends_of(t, p, a, c->a, 0, middle, ends_a);
@@ -310,41 +165,91 @@ GC_LARGE int gc_gap_functions(
         /* the edge of a point has one end, and is none */
         if (point_a && (kind == GC_EV || (kind == GC_VV ? end_a : end_b))) continue;
         if (point_b && (kind == GC_VE || end_b)) continue;
-        if (va >= 0 && vb >= 0) {
+        if (va >= 0 && vb >= 0 && !(kind == GC_VV && gc_vertices_keep_away(t, p, va, vb, middle, reach))) {
             gc_gap_curve f = gc_gap_curve_of(t, p, kind, va, vb, GC_R(1.0));
-            good &= gc_gap_node(t, o, c->pair, va, vb, &f, lo, h, middle, 2 + i, told);
+            good &= gc_gap_node(t, o, c->pair, va, vb, &f, lo, h, middle, 2 + i, &w->told);
         }
     }
     return good;
 }
 
-/* Returns 0 if a cap was hit. middle, arm: of the piece; states: in the middle of its nodes, of those that are known, for a work-item alone */
+/* How far boxes of half sides a and b are apart at least; b's centre at q, its axes the columns of m. */
+GC_FN gc_real gc_cores_apart(gc_vec a, gc_vec b, gc_vec q, const gc_real *m)
+{
+    gc_vec back = gc_rotate_back(m, q), one, other;
+    gc_real none = GC_R(0.0);
+    one.x = GC_MAX(GC_ABS(q.x) - a.x - (GC_ABS(m[0]) * b.x + GC_ABS(m[1]) * b.y + GC_ABS(m[2]) * b.z), none);
+    one.y = GC_MAX(GC_ABS(q.y) - a.y - (GC_ABS(m[3]) * b.x + GC_ABS(m[4]) * b.y + GC_ABS(m[5]) * b.z), none);
+    one.z = GC_MAX(GC_ABS(q.z) - a.z - (GC_ABS(m[6]) * b.x + GC_ABS(m[7]) * b.y + GC_ABS(m[8]) * b.z), none);
+    other.x = GC_MAX(GC_ABS(back.x) - b.x - (GC_ABS(m[0]) * a.x + GC_ABS(m[3]) * a.y + GC_ABS(m[6]) * a.z), none);
+    other.y = GC_MAX(GC_ABS(back.y) - b.y - (GC_ABS(m[1]) * a.x + GC_ABS(m[4]) * a.y + GC_ABS(m[7]) * a.z), none);
+    other.z = GC_MAX(GC_ABS(back.z) - b.z - (GC_ABS(m[2]) * a.x + GC_ABS(m[5]) * a.y + GC_ABS(m[8]) * a.z), none);
+    return GC_MAX(gc_norm(one), gc_norm(other));
+}
+
+/* How far the boxes of both meshes are apart beyond the distance of contact; a, b: half their sides. */
+GC_FN gc_real gc_boxes_room(const gc_pair *p, gc_vec a, gc_vec b, const gc_body_state *now)
+{
+    gc_real near = p->bodies.distance + GC_R(1e-6) * (p->bodies.size + p->bodies.distance);
+    return gc_cores_apart(a, b, now->q, now->m) - near;
+}
+
+/* How far a point of B moves at most within `arm` of a state; b: half the sides of its box */
+GC_FN gc_real gc_box_reach(const gc_pair *p, gc_vec b, const gc_body_state *now, gc_real arm)
+{
+    return GC_R(1.001) * arm * (gc_norm(now->v) + p->bodies.angle * gc_norm(b) + p->bounds.point_a * arm);
+}
+
+/* Half the sides of the box of a mesh without its rounding radius, scaled. */
+GC_FN gc_vec gc_core_sides(GC_GLOBAL const gc_real *mesh, gc_real shrink)
+{
+    gc_real round = mesh[GC_MESH_REAL_rounding] * (GC_R(1.0) - GC_R(1e-9));
+    gc_vec sides = gc_load_vec(mesh + GC_MESH_REAL_sides, 0);
+    return gc_scale(gc_sub(sides, gc_make(round, round, round)), shrink);
+}
+
+/* Candidates of one piece to their hits; returns 0 if a cap was hit. middle, arm: of the piece; a, b: beside the sides of both meshes' boxes */
 GC_LARGE int gc_solve_at_distance(
     const gc_tables *t,
     const gc_pair *p,
     const gc_hits *o,
-    const gc_candidate *c,
+    gc_gap_work *work,
+    int n,
     gc_real middle,
     gc_real arm,
-    gc_uint *known,
-    gc_body_state *states)
+    gc_vec a,
+    gc_vec b)
 {
-    gc_real slack = GC_MAX(p->bodies.tau, GC_PIECE_OVERLAP), first = c->first - slack, last = c->last + slack;
+    gc_real slack = GC_MAX(p->bodies.tau, GC_PIECE_OVERLAP), h, apart_until = GC_R(-100.0);
     gc_real lo = GC_MAX(middle - arm, GC_R(-0.5) - p->bodies.tau), hi = GC_MIN(middle + arm, GC_R(0.5) + p->bodies.tau);
-    gc_gap_told told;
-    int k, good = 1, nodes = GC_GAP_NODES;
-    gc_real h;
+    int j, k, good = 1, nodes = GC_GAP_NODES;
     while (nodes > 1 && (gc_real)nodes * p->bodies.pieces > (gc_real)GC_GAP_NODES) nodes /= 2;
     h = (hi - lo) / (gc_real)nodes;
-    told.settled = 0;
-    for (k = 0; k < GC_GAP_FUNCTIONS; ++k) told.touched[k] = GC_R(-100.0);
     for (k = 0; k < nodes; ++k) {
-        gc_real a = lo + (gc_real)k * h;
-        gc_body_state *now = states + (GC_SERIAL ? k : 0);
-        if (a > last || a + h < first) continue;
-        if (!GC_SERIAL || !(*known >> k & 1)) gc_bodies_at(&p->bodies, a + GC_R(0.5) * h, now);
-        *known |= (gc_uint)1 << k;
-        good &= gc_gap_functions(t, p, o, c, a, h, now, &told);
+        gc_real from = lo + (gc_real)k * h, beside = GC_R(0.5) * h, reach = GC_R(0.0);
+        gc_body_state now;
+        int known = 0;
+        if (from + h <= apart_until) continue;
+        if (gc_comes_late(o, work->c.pair, from, p->bodies.tau)) break;
+        for (j = 0; j < n; ++j) {
+            gc_gap_work *w = work + j;
+            if (from > w->c.last + slack || from + h < w->c.first - slack) continue;
+            if (!known) {
+                gc_real room;
+                gc_bodies_at(&p->bodies, from + beside, &now);
+                reach = gc_box_reach(p, b, &now, beside);
+                room = gc_boxes_room(p, a, b, &now);
+                if (room > reach) {
+                    /* and so long as nothing moves by as much */
+                    gc_real speed = gc_box_reach(p, b, &now, GC_R(1.0));
+                    apart_until = from + beside + GC_MIN(room / speed, GC_R(1.0));
+                    break;
+                }
+            }
+            known = 1;
+            if (!w->made) gc_gap_work_make(t, p, w);
+            good &= gc_gap_functions(t, p, o, w, from, h, &now, reach);
+        }
     }
     return good;
 }
