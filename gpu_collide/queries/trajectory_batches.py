@@ -159,6 +159,15 @@ class Participants:
             return False
         return bool((self.rank[: self.n] < 0).any() or (self.rank[self.n :] >= 0).any())
 
+    def meet(self, a: Array, b: Array) -> Array:
+        """Which pairs of bodies the groups, masks and ignored pairs allow."""
+        kept = np.ones(len(a), bool)
+        if self.group is not None or self.mask is not None:
+            every = np.full(self.n + self.n_static, 0xFFFFFFFF)
+            group, mask = (every if bits is None else bits & 0xFFFFFFFF for bits in (self.group, self.mask))
+            kept &= ((group[a] & mask[b]) != 0) & ((group[b] & mask[a]) != 0)
+        return kept if self.ignore is None else kept & ~self.ignored(np.stack([a, b], axis=1))
+
     def ignored(self, pairs: Array) -> Array:
         """Which pairs (p, 2) of bodies are ignored."""
         if self.ignore is None:
@@ -227,15 +236,16 @@ class StepBatches:
         self.progress = once_each(self.progress)
         self.doubted = False
 
-    def opened(self, first: int, window: Any) -> StepBatch:
-        """The bodies of the steps from frame `first` on."""
+    def opened(self, first: int, window: Any, only: Any = None) -> StepBatch:
+        """The bodies of the steps from frame `first` on; `only` of which bodies in which steps, if it is a
+        function of which are known, (steps, n) bool, that returns such an array."""
         crew, steps = self.crew, len(window[0]) - 1 if len(window[0]) else 0
         if not self.doubted:
             self.doubted = True
             warn_of_recording(crew.movers, crew.static, (*window[:3], window[3] & window[4]), self.times)
         t0, t1 = self.times[first : first + steps], self.times[first + 1 : first + steps + 1]
         why = self._why_not(window, t1 - t0)
-        step, body = np.nonzero(why == 0)
+        step, body = np.nonzero(why == 0 if only is None else only(why == 0))
         bodies, rules = self._bodies(window, step, body, steps)
         number = np.concatenate([body, crew.n + np.arange(crew.n_static)])
         at, who = np.nonzero((why > 0) & (why < _ABSENT))
@@ -305,6 +315,19 @@ class StepBatches:
         rows = place[:, crew.ignore].reshape(-1, 2)
         return rows[(rows >= 0).all(axis=1)]
 
+    def contacts(self, batch: StepBatch, pairs: Any, progress: Any = None) -> TrajectoryContacts:
+        """Contacts of pairs of the bodies of a batch, (p, 2) int32 or a search; parked ones are found
+        here."""
+        found = answer(self.engine, batch.bodies, pairs, progress).to_numpy()
+        result = _result(found, batch)
+        if not self.still_pairs:
+            parked = parked_pairs(self.engine, self.crew, batch.bodies, batch.step, batch.body)
+            parked["step"] += batch.first
+            result |= _with_pairs(result["pairs"], result["contact_start"], parked)
+        info = {**found.info, **self.told}
+        info.pop("invalid_bodies", None)  # none: they are in `skipped`
+        return TrajectoryContacts(**result, skipped=batch.skipped, first_step=batch.first, info=info)
+
 
 class TrajectoryBatches(StepBatches):
     """A call of `collide_trajectories`; `batch` does the work."""
@@ -313,19 +336,11 @@ class TrajectoryBatches(StepBatches):
     def batch(self, first: int, window: Any) -> TrajectoryContacts:
         """`TrajectoryContacts` of the steps from frame `first` on."""
         batch = self.opened(first, window)
-        options = self.engine.options
-        pairs = open_search(self.engine, batch.bodies, batch.rules, margin=options.target_distance)
-        progress = self._progress_within(first, len(batch.t0))
-        found = answer(self.engine, batch.bodies, pairs, progress).to_numpy()
-        result = self._result(found, batch)
-        if not self.still_pairs:
-            parked = parked_pairs(self.engine, self.crew, batch.bodies, batch.step, batch.body)
-            parked["step"] += first
-            result |= _with_pairs(result["pairs"], result["contact_start"], parked)
+        margin = self.engine.options.target_distance
+        pairs = open_search(self.engine, batch.bodies, batch.rules, margin=margin)
+        found = self.contacts(batch, pairs, self._progress_within(first, len(batch.t0)))
         self.finished(batch)
-        info = {**found.info, **self.told}
-        del info["invalid_bodies"]  # none: they are in `skipped`
-        return TrajectoryContacts(**result, skipped=batch.skipped, first_step=first, info=info)
+        return found
 
     def _progress_within(self, first: int, steps: int) -> Any:
         if self.progress is None:
@@ -334,41 +349,42 @@ class TrajectoryBatches(StepBatches):
         progress = self.progress
         return lambda done, pairs: progress(first + steps * done // max(pairs, 1), total)
 
-    def _result(self, found: Contacts, batch: StepBatch) -> dict[str, Any]:
-        """Fields of `TrajectoryContacts` from those of `Contacts` of a batch."""
-        asked: Any = found.pairs
-        a, b = asked[:, 0], asked[:, 1]
-        first, number, t0, t1 = batch.first, batch.number, batch.t0, batch.t1
-        moving, at = batch.of_pairs(asked)
-        rows = np.flatnonzero(moving & (found.status != 0))
-        pairs = np.empty(len(rows), PAIR_DTYPE)
-        pairs["step"], pairs["status"] = first + at[rows], found.status[rows]
-        pairs["body_a"], pairs["body_b"] = number[a[rows]], number[b[rows]]
-        pairs["toi"] = absolute(found.toi[rows], t0[at[rows]], t1[at[rows]])
-        kept = np.flatnonzero(moving[found.pair])
-        of = found.pair[kept]
-        start, end = t0[at[of]], t1[at[of]]
-        fields = {
-            name: getattr(found, name)[kept]
-            for name in ("kind", "feature_a", "feature_b", "position", "normal", "properness", "local_a",
-                         "local_b", "sustained", *(PART_FIELDS if found.part_a is not None else ()))
-        }  # fmt: skip
-        counts = np.diff(found.contact_start)[rows]
-        fraction = found.time[kept]
-        return {
-            **fields,
-            "step": first + at[of],
-            "body_a": number[a[of]],
-            "body_b": number[b[of]],
-            "fraction": fraction,
-            "time": absolute(fraction, start, end),
-            "time_end": absolute(found.time_end[kept], start, end),
-            "normal_speed": found.normal_speed[kept] / (end - start),
-            "pairs": pairs,
-            "contact_start": np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
-            "step_pairs": np.bincount(at[moving], minlength=len(t0)),
-            "step_start": t0,
-        }
+
+def _result(found: Contacts, batch: StepBatch) -> dict[str, Any]:
+    """Fields of `TrajectoryContacts` from those of `Contacts` of a batch."""
+    asked: Any = found.pairs
+    a, b = asked[:, 0], asked[:, 1]
+    first, number, t0, t1 = batch.first, batch.number, batch.t0, batch.t1
+    moving, at = batch.of_pairs(asked)
+    rows = np.flatnonzero(moving & (found.status != 0))
+    pairs = np.empty(len(rows), PAIR_DTYPE)
+    pairs["step"], pairs["status"] = first + at[rows], found.status[rows]
+    pairs["body_a"], pairs["body_b"] = number[a[rows]], number[b[rows]]
+    pairs["toi"] = absolute(found.toi[rows], t0[at[rows]], t1[at[rows]])
+    kept = np.flatnonzero(moving[found.pair])
+    of = found.pair[kept]
+    start, end = t0[at[of]], t1[at[of]]
+    fields = {
+        name: getattr(found, name)[kept]
+        for name in ("kind", "feature_a", "feature_b", "position", "normal", "properness", "local_a",
+                     "local_b", "sustained", *(PART_FIELDS if found.part_a is not None else ()))
+    }  # fmt: skip
+    counts = np.diff(found.contact_start)[rows]
+    fraction = found.time[kept]
+    return {
+        **fields,
+        "step": first + at[of],
+        "body_a": number[a[of]],
+        "body_b": number[b[of]],
+        "fraction": fraction,
+        "time": absolute(fraction, start, end),
+        "time_end": absolute(found.time_end[kept], start, end),
+        "normal_speed": found.normal_speed[kept] / (end - start),
+        "pairs": pairs,
+        "contact_start": np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
+        "step_pairs": np.bincount(at[moving], minlength=len(t0)),
+        "step_start": t0,
+    }
 
 
 def _with_pairs(pairs: Array, contact_start: Array, more: Array) -> dict[str, Array]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.geometry.preparation import prepared
 from gpu_collide.queries.collide import collide
 from gpu_collide.recordings.separation import Separations
 from gpu_collide.results.enums import Status
@@ -131,7 +132,8 @@ def _near(
 ) -> tuple[Array, Array, Array]:
     """Row, step of A and step of B of all steps that come near the same places, by whatever shift of at most
     `most` seconds."""
-    times, radius = tracks.times, np.array([mesh.radius for mesh in tracks.meshes])[tracks.shape]
+    times, measures = tracks.times, np.array([prepared.measures_of(mesh) for mesh in tracks.meshes])
+    radius = (np.linalg.norm(measures[:, :3], axis=1) + measures[:, 3])[tracks.shape]
     found = []
     for row, (one, other) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
         step = np.arange(low[row], high[row])

@@ -10,10 +10,15 @@ import numpy as np
 from gpu_collide.geometry.preparation import prepared
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gpu_collide._types import Array
+    from gpu_collide.bodies.bodies import Bodies
+    from gpu_collide.bodies.poses import Poses
+    from gpu_collide.geometry.mesh.mesh import Mesh
     from gpu_collide.recordings.tracks import Tracks
 
-__all__ = ["Separations"]
+__all__ = ["Separations", "stay_apart"]
 
 #: A point that turns by an angle of at most pi while its ends are a chord apart is off the even way between
 #: these by at most ``pi / 16`` angles times chords: its radius is at most ``pi / 2`` chords over the angle,
@@ -50,22 +55,11 @@ class Separations:
 
     def __init__(self, tracks: Tracks, a: Array, i: Array, b: Array, j: Array) -> None:
         times = tracks.times
+        one, other = _of_steps(tracks, a, i), _of_steps(tracks, b, j)
         self._late = times[i] - times[j]
         self._lasts = times[i + 1] - times[i], times[j + 1] - times[j]
-        one, other = _swept(tracks, a, i), _swept(tracks, b, j)
-        along = np.concatenate([one.axes_start[:, :, :2], other.axes_start[:, :, :2]], axis=2)  # in columns
-        along = np.ascontiguousarray(along.transpose(0, 2, 1))
-        self._between = _dots(along, other.start - one.start)
-        self._speeds = [
-            _dots(along, of.end - of.start) / lasts[:, None]
-            for of, lasts in zip((one, other), self._lasts, strict=True)
-        ]
-        reach = [
-            np.maximum(*(_dots(np.abs(along @ axes), of.half) for axes in (of.axes_start, of.axes_end)))
-            + of.bend[:, None]
-            for of in (one, other)
-        ]
-        self._reach = (1.0 + _ROUNDED) * (reach[0] + reach[1]) + _ROUNDED * np.abs(self._between)
+        self._between, ways, self._reach = _along(one, other)
+        self._speeds = [way / lasts[:, None] for way, lasts in zip(ways, self._lasts, strict=True)]
 
     def apart(self, which: Array, low: Array, high: Array) -> Array:
         """(k,) bool: whether A at t and B at t + d are apart at all t of both steps of `which`, for each d
@@ -84,22 +78,51 @@ class Separations:
         return apart
 
 
+def stay_apart(bodies: Bodies, pairs: Array) -> Array:
+    """(p, 2) pairs of bodies of which a direction proves that they do not touch in their step; False says
+    nothing."""
+    swept = _swept(bodies.meshes, bodies.shape, bodies.start, bodies.end)
+    between, ways, reach = _along(*(_Swept(*(x[side] for x in swept)) for side in pairs.T))
+    ends = between, between + ways[1] - ways[0]
+    apart: Array = ((np.minimum(*ends) > reach) | (np.maximum(*ends) < -reach)).any(axis=1)
+    return apart
+
+
+def _along(one: _Swept, other: _Swept) -> tuple[Array, list[Array], Array]:
+    """Along four directions of each pair, (c, 4): from A to B at the start, the ways of both, and how far
+    they reach together."""
+    along = np.concatenate([one.axes_start[:, :, :2], other.axes_start[:, :, :2]], axis=2)  # in columns
+    along = np.ascontiguousarray(along.transpose(0, 2, 1))
+    between = _dots(along, other.start - one.start)
+    reach = [
+        np.maximum(*(_dots(np.abs(along @ axes), of.half) for axes in (of.axes_start, of.axes_end)))
+        + of.bend[:, None]
+        for of in (one, other)
+    ]
+    ways = [_dots(along, of.end - of.start) for of in (one, other)]
+    return between, ways, (1.0 + _ROUNDED) * (reach[0] + reach[1]) + _ROUNDED * np.abs(between)
+
+
 def _dots(rows: Array, vectors: Array) -> Array:
     """Products (c, m) of matrices (c, m, 3) and vectors (c, 3)."""
     return (rows @ vectors[:, :, None])[:, :, 0]
 
 
-def _swept(tracks: Tracks, body: Array, step: Array) -> _Swept:
+def _of_steps(tracks: Tracks, body: Array, step: Array) -> _Swept:
     """Of bodies in steps; what many pairs have in common is made once."""
     count = len(tracks.shape)
     key, of = np.unique(step * count + body, return_inverse=True)
     step, body = np.divmod(key, count)
-    boxes = np.array([prepared.measures_of(mesh) for mesh in tracks.meshes])[tracks.shape[body]]
+    swept = _swept(tracks.meshes, tracks.shape[body], tracks.at(body, step), tracks.at(body, step + 1))
+    return _Swept(*(x[of.reshape(-1)] for x in swept))
+
+
+def _swept(meshes: Sequence[Mesh], shape: Array, start: Poses, end: Poses) -> _Swept:
+    boxes = np.array([prepared.measures_of(mesh) for mesh in meshes])[shape]
     middle, half = boxes[:, :3], boxes[:, 5:8]
-    start, end = tracks.at(body, step), tracks.at(body, step + 1)
     cosine = np.abs((start.unit_wxyz * end.unit_wxyz).sum(axis=-1))
     angle = 2.0 * np.arccos(np.minimum(cosine, 1.0))
     places = start.apply(middle), end.apply(middle)
     chord = np.linalg.norm(places[1] - places[0], axis=1) + angle * np.linalg.norm(half, axis=1)
     axes = start.to_matrix()[:, :3, :3], end.to_matrix()[:, :3, :3]
-    return _Swept(*(x[of.reshape(-1)] for x in (*places, *axes, half, _BEND * angle * chord)))
+    return _Swept(*places, *axes, half, _BEND * angle * chord)
