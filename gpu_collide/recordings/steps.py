@@ -16,7 +16,7 @@ from gpu_collide.queries.near_rows import NearRows
 from gpu_collide.queries.pairs import gathered, open_search
 from gpu_collide.queries.trajectories import step_batches
 from gpu_collide.recordings.prediction import times_to_collision
-from gpu_collide.recordings.reach import boxes_of_ways, near_pairs, overlap
+from gpu_collide.recordings.reach import near_pairs, ways_of
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
 if TYPE_CHECKING:
@@ -167,22 +167,23 @@ class _EventBatches(NearMissBatches):
         seconds = np.diff(self.times[first : first + len(position)])
         one = np.ones(len(seconds))
         radius, still = self._sizes()
-        ways = boxes_of_ways(position, unit, known, one, radius, still)
+        ways = ways_of(position, unit, known, one, radius, still)
         ahead = ways
         if self.horizon is not None:
             share = np.maximum(self.horizon / seconds, 1.0)
-            ahead = boxes_of_ways(position, unit, known, share, radius, still)
+            ahead = ways_of(position, unit, known, share, radius, still)
         near, soon = [np.zeros((3, 0), int)], [np.zeros((3, 0), int)]
         rest = np.concatenate([_at_rest(window), np.ones((len(seconds), crew.n_static), bool)], axis=1)
         world = np.zeros(crew.n, int) if crew.rank is None else crew.rank[: crew.n]
         for step, a, b in near_pairs(ahead, self.limit, world):
             some = crew.meet(a, b) & ~(rest[step, a] & rest[step, b])
             step, a, b = step[some], a[some], b[some]
-            soon.append(np.stack([step, a, b]))
-            some = overlap(ways, step, a, b, self.limit) if own else np.zeros(len(step), bool)
-            near.append(np.stack([step[some], a[some], b[some]]))
-        if self.horizon is None:
-            soon = soon[:1]
+            if self.horizon is not None:
+                some = ahead.meet(step, a, b)
+                soon.append(np.stack([step[some], a[some], b[some]]))
+            if own:
+                some = ways.overlap(step, a, b, self.limit)
+                near.append(np.stack([step[some], a[some], b[some]]))
         return np.concatenate(near, axis=1), np.concatenate(soon, axis=1)
 
     def _sizes(self) -> tuple[Array, Array]:
@@ -205,5 +206,10 @@ class _EventBatches(NearMissBatches):
 def _at_rest(window: Any) -> Array:
     """(s, n) bool: both poses of a step are the same, as `still_bodies` has it."""
     position, _, unit, *_ = window
-    same = (position[1:] == position[:-1]).all(axis=-1)
-    return same & ((unit[1:] == unit[:-1]).all(axis=-1) | (unit[1:] == -unit[:-1]).all(axis=-1))
+    same = np.ones((max(len(position) - 1, 0), position.shape[1]), bool)
+    for axis in range(3):
+        same &= position[1:, :, axis] == position[:-1, :, axis]
+    at = np.nonzero(same)
+    before, after = unit[at], unit[1:][at]
+    same[at] = (after == before).all(axis=-1) | (after == -before).all(axis=-1)
+    return same
