@@ -3,7 +3,9 @@ for one time after the other."""
 
 from __future__ import annotations
 
+import operator
 import time
+import weakref
 
 import numpy as np
 
@@ -46,8 +48,7 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
     progress : callable, optional
         Called as ``progress(rows_done, rows)``.
     """
-    wanted = Options(features="all", precision=run.precision, motion=options.motion)
-    plan = decide(bodies.meshes, wanted, run.backend)
+    plan = _plan(run, bodies.meshes, options.motion)
     if plan.pieces:
         run.build("screw", "bodies", "overlap_body", "clearance_body")
     else:
@@ -86,6 +87,15 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
         found, row = with_regions(found, regions)
     found["pair"] = (row // times).astype(np.int32)
     return _placed(found, bound.origin)
+
+
+def _plan(run, meshes, motion):
+    """The plan for meshes, which are mostly those of the call before."""
+    kept, plan = run.kept.get(("clearance", motion), ((), None))
+    if len(kept) != len(meshes) or not all(map(operator.is_, (ref() for ref in kept), meshes)):
+        plan = decide(meshes, Options(features="all", precision=run.precision, motion=motion), run.backend)
+        run.kept["clearance", motion] = [weakref.ref(mesh) for mesh in meshes], plan
+    return plan
 
 
 def _empty(times):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.queries.trajectory_batches import StepBatch
 
-__all__ = ["NearMissBatches", "NearSteps", "Recorded", "begins_of", "near_misses"]
+__all__ = ["NearMissBatches", "Recorded", "near_misses"]
 
 
 @runtime_checkable
@@ -81,32 +81,6 @@ class _Part:
     info: dict[str, Any]
 
 
-class NearSteps(NamedTuple):
-    """Pairs and steps that come within the limit, in the order of (a, b, step).
-
-    Attributes
-    ----------
-    a, b, at : (k,) int ndarray
-        Bodies, and the step, counted in the batch.
-    since : (k,) int64 ndarray
-        What ends before this step is a pass of its own.
-    pairs : (k, 2) int ndarray
-        The two in the bodies of the batch.
-    search : NearRows
-    rows, upper : (k,) ndarray
-        As `NearRows.near` has them.
-    """
-
-    a: Array
-    b: Array
-    at: Array
-    since: Array
-    pairs: Array
-    search: NearRows
-    rows: Array
-    upper: Array
-
-
 @dataclass
 class NearMissBatches(StepBatches):
     """A search for near misses; `batch` does the work, for one window of steps after the other."""
@@ -123,10 +97,9 @@ class NearMissBatches(StepBatches):
         """Near misses of the steps from frame `first` on."""
         batch, engine = self.opened(first, window), self.engine
         pairs = gathered(open_search(engine, batch.bodies, batch.rules, margin=self.limit))
-        near = self.near_steps(batch, pairs)
-        a, b, at, since, search, pairs = near.a, near.b, near.at, near.since, near.search, near.pairs
-        begins = begins_of(a, b, first + at, first + at, since)
-        told, which = search.nearest(near.rows, near.upper, np.cumsum(begins) - 1)
+        a, b, at, since, pairs, search, near, upper = self.near_steps(batch, pairs)
+        begins = _begins(a, b, first + at, first + at, since)
+        told, which = search.nearest(near, upper, np.cumsum(begins) - 1)
         step, fraction = at[which], told.pop("time")
         start, end = batch.t0[step], batch.t1[step]
         rows = {
@@ -143,8 +116,21 @@ class NearMissBatches(StepBatches):
         }  # fmt: skip
         return _Part(rows, batch.skipped, info)
 
-    def near_steps(self, batch: StepBatch, pairs: Array) -> NearSteps:
-        """Pairs and steps that come within the limit, of the pairs (p, 2) of bodies of a batch."""
+    def near_steps(self, batch: StepBatch, pairs: Array) -> tuple[Any, ...]:
+        """Pairs and steps that come within the limit, of the pairs (p, 2) of bodies of a batch.
+
+        Returns
+        -------
+        a, b, at : (k,) int ndarray
+            Bodies, and the step, counted in the batch; in the order of (a, b, at).
+        since : (k,) int64 ndarray
+            What ends before this step is a pass of its own.
+        pairs : (k, 2) int ndarray
+            The two in the bodies of the batch.
+        search : NearRows
+        near, upper : (k,) ndarray
+            As `NearRows.near` has them.
+        """
         first, since = batch.first, self._since(batch)
         moving, at = batch.of_pairs(pairs)
         pairs, at = pairs[moving], at[moving]
@@ -156,7 +142,7 @@ class NearMissBatches(StepBatches):
         since = np.maximum(since[at, a], since[at, b])
         starts[~starts] = search.near_at_start(near[~starts])
         since[~starts] = first + at[~starts]  # begins a pass
-        return NearSteps(a, b, at, since, pairs, search, near, upper)
+        return a, b, at, since, pairs, search, near, upper
 
     def _since(self, batch: StepBatch) -> Array:
         """(s, n + static) int64: the last step before each in which the body moved, or was away; -1: none."""
@@ -170,7 +156,7 @@ class NearMissBatches(StepBatches):
         return np.concatenate([last[:-1], np.full((steps, self.crew.n_static), -1)], axis=1)
 
 
-def begins_of(a: Array, b: Array, first_step: Array, last_step: Array, since: Array) -> Array:
+def _begins(a: Array, b: Array, first_step: Array, last_step: Array, since: Array) -> Array:
     """Which rows, in the order of (a, b, first_step), begin a pass: they do not go on with the row before."""
     begins = np.ones(len(a), bool)
     begins[1:] = (np.diff(a) != 0) | (np.diff(b) != 0) | (since[1:] > last_step[:-1])
@@ -201,7 +187,7 @@ def _joined(parts: Sequence[_Part]) -> NearMisses:
     rows = {name: np.concatenate([part.rows[name] for part in parts]) for name in parts[0].rows}
     order = np.lexsort([rows[name] for name in ("first_step", "body_b", "body_a")])
     rows = {name: values[order] for name, values in rows.items()}
-    begins = begins_of(*(rows[name] for name in ("body_a", "body_b", "first_step", "last_step", "since")))
+    begins = _begins(*(rows[name] for name in ("body_a", "body_b", "first_step", "last_step", "since")))
     first, run = np.flatnonzero(begins), np.cumsum(begins) - 1
     nearest = np.lexsort([rows["step"], rows["gap"], run])[first]
     fields = {name: values[nearest] for name, values in rows.items() if name != "since"}

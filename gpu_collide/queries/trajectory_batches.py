@@ -160,7 +160,7 @@ class Participants:
         return bool((self.rank[: self.n] < 0).any() or (self.rank[self.n :] >= 0).any())
 
     def meet(self, a: Array, b: Array) -> Array:
-        """Which pairs of bodies the groups, masks and ignored pairs allow."""
+        """Which pairs of bodies the groups, masks and ignored pairs allow, (p,) bool."""
         kept = np.ones(len(a), bool)
         if self.group is not None or self.mask is not None:
             every = np.full(self.n + self.n_static, 0xFFFFFFFF)
@@ -315,19 +315,6 @@ class StepBatches:
         rows = place[:, crew.ignore].reshape(-1, 2)
         return rows[(rows >= 0).all(axis=1)]
 
-    def contacts(self, batch: StepBatch, pairs: Any, progress: Any = None) -> TrajectoryContacts:
-        """Contacts of pairs of the bodies of a batch, (p, 2) int32 or a search; parked ones are found
-        here."""
-        found = answer(self.engine, batch.bodies, pairs, progress).to_numpy()
-        result = _result(found, batch)
-        if not self.still_pairs:
-            parked = parked_pairs(self.engine, self.crew, batch.bodies, batch.step, batch.body)
-            parked["step"] += batch.first
-            result |= _with_pairs(result["pairs"], result["contact_start"], parked)
-        info = {**found.info, **self.told}
-        info.pop("invalid_bodies", None)  # none: they are in `skipped`
-        return TrajectoryContacts(**result, skipped=batch.skipped, first_step=batch.first, info=info)
-
 
 class TrajectoryBatches(StepBatches):
     """A call of `collide_trajectories`; `batch` does the work."""
@@ -336,11 +323,25 @@ class TrajectoryBatches(StepBatches):
     def batch(self, first: int, window: Any) -> TrajectoryContacts:
         """`TrajectoryContacts` of the steps from frame `first` on."""
         batch = self.opened(first, window)
-        margin = self.engine.options.target_distance
-        pairs = open_search(self.engine, batch.bodies, batch.rules, margin=margin)
-        found = self.contacts(batch, pairs, self._progress_within(first, len(batch.t0)))
+        options = self.engine.options
+        pairs = open_search(self.engine, batch.bodies, batch.rules, margin=options.target_distance)
+        progress = self._progress_within(first, len(batch.t0))
+        result = self.contacts(batch, pairs, progress)
         self.finished(batch)
-        return found
+        return result
+
+    def contacts(self, batch: StepBatch, pairs: Any, progress: Any = None) -> TrajectoryContacts:
+        """Contacts of pairs of the bodies of a batch, (p, 2) int32 or a search, and parked ones."""
+        first = batch.first
+        found = answer(self.engine, batch.bodies, pairs, progress).to_numpy()
+        result = self._result(found, batch)
+        if not self.still_pairs:
+            parked = parked_pairs(self.engine, self.crew, batch.bodies, batch.step, batch.body)
+            parked["step"] += first
+            result |= _with_pairs(result["pairs"], result["contact_start"], parked)
+        info = {**found.info, **self.told}
+        info.pop("invalid_bodies", None)  # none: they are in `skipped`
+        return TrajectoryContacts(**result, skipped=batch.skipped, first_step=first, info=info)
 
     def _progress_within(self, first: int, steps: int) -> Any:
         if self.progress is None:
@@ -349,42 +350,41 @@ class TrajectoryBatches(StepBatches):
         progress = self.progress
         return lambda done, pairs: progress(first + steps * done // max(pairs, 1), total)
 
-
-def _result(found: Contacts, batch: StepBatch) -> dict[str, Any]:
-    """Fields of `TrajectoryContacts` from those of `Contacts` of a batch."""
-    asked: Any = found.pairs
-    a, b = asked[:, 0], asked[:, 1]
-    first, number, t0, t1 = batch.first, batch.number, batch.t0, batch.t1
-    moving, at = batch.of_pairs(asked)
-    rows = np.flatnonzero(moving & (found.status != 0))
-    pairs = np.empty(len(rows), PAIR_DTYPE)
-    pairs["step"], pairs["status"] = first + at[rows], found.status[rows]
-    pairs["body_a"], pairs["body_b"] = number[a[rows]], number[b[rows]]
-    pairs["toi"] = absolute(found.toi[rows], t0[at[rows]], t1[at[rows]])
-    kept = np.flatnonzero(moving[found.pair])
-    of = found.pair[kept]
-    start, end = t0[at[of]], t1[at[of]]
-    fields = {
-        name: getattr(found, name)[kept]
-        for name in ("kind", "feature_a", "feature_b", "position", "normal", "properness", "local_a",
-                     "local_b", "sustained", *(PART_FIELDS if found.part_a is not None else ()))
-    }  # fmt: skip
-    counts = np.diff(found.contact_start)[rows]
-    fraction = found.time[kept]
-    return {
-        **fields,
-        "step": first + at[of],
-        "body_a": number[a[of]],
-        "body_b": number[b[of]],
-        "fraction": fraction,
-        "time": absolute(fraction, start, end),
-        "time_end": absolute(found.time_end[kept], start, end),
-        "normal_speed": found.normal_speed[kept] / (end - start),
-        "pairs": pairs,
-        "contact_start": np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
-        "step_pairs": np.bincount(at[moving], minlength=len(t0)),
-        "step_start": t0,
-    }
+    def _result(self, found: Contacts, batch: StepBatch) -> dict[str, Any]:
+        """Fields of `TrajectoryContacts` from those of `Contacts` of a batch."""
+        asked: Any = found.pairs
+        a, b = asked[:, 0], asked[:, 1]
+        first, number, t0, t1 = batch.first, batch.number, batch.t0, batch.t1
+        moving, at = batch.of_pairs(asked)
+        rows = np.flatnonzero(moving & (found.status != 0))
+        pairs = np.empty(len(rows), PAIR_DTYPE)
+        pairs["step"], pairs["status"] = first + at[rows], found.status[rows]
+        pairs["body_a"], pairs["body_b"] = number[a[rows]], number[b[rows]]
+        pairs["toi"] = absolute(found.toi[rows], t0[at[rows]], t1[at[rows]])
+        kept = np.flatnonzero(moving[found.pair])
+        of = found.pair[kept]
+        start, end = t0[at[of]], t1[at[of]]
+        fields = {
+            name: getattr(found, name)[kept]
+            for name in ("kind", "feature_a", "feature_b", "position", "normal", "properness", "local_a",
+                         "local_b", "sustained", *(PART_FIELDS if found.part_a is not None else ()))
+        }  # fmt: skip
+        counts = np.diff(found.contact_start)[rows]
+        fraction = found.time[kept]
+        return {
+            **fields,
+            "step": first + at[of],
+            "body_a": number[a[of]],
+            "body_b": number[b[of]],
+            "fraction": fraction,
+            "time": absolute(fraction, start, end),
+            "time_end": absolute(found.time_end[kept], start, end),
+            "normal_speed": found.normal_speed[kept] / (end - start),
+            "pairs": pairs,
+            "contact_start": np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
+            "step_pairs": np.bincount(at[moving], minlength=len(t0)),
+            "step_start": t0,
+        }
 
 
 def _with_pairs(pairs: Array, contact_start: Array, more: Array) -> dict[str, Array]:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.queries.collide import collide
 from gpu_collide.recordings.separation import stay_apart
 from gpu_collide.results.enums import Status
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array
+    from gpu_collide.bodies.bodies import Bodies
 
 __all__ = ["times_to_collision"]
 
@@ -20,7 +20,12 @@ _MOST_TURN = 2.0  # radians of a piece of a predicted motion: less than half a t
 
 
 def times_to_collision(
-    bodies: Bodies, pairs: Array, seconds: Array, horizon: float | None, options: dict[str, Any]
+    bodies: Bodies,
+    pairs: Array,
+    seconds: Array,
+    horizon: float | None,
+    measures: Array,
+    options: dict[str, Any],
 ) -> tuple[Array, Array]:
     """Time to collision at the start of the step, of all pairs that would meet within `horizon` seconds.
 
@@ -35,6 +40,8 @@ def times_to_collision(
         How long the step of each lasts.
     horizon : float or None
         None: nothing is asked.
+    measures : (m, 10) float64 ndarray
+        Of the meshes, as `measures_of` has them.
     options : dict
         Of `collide`.
 
@@ -61,8 +68,8 @@ def times_to_collision(
     body = pairs[pair].reshape(-1)[one]
     start, end = bodies.start[body], bodies.end[body]
     ends = [start.toward(end, share[of] * ((piece[of] + k) / pieces[of])) for k in (0, 1)]
-    going = Bodies(bodies.meshes, bodies.shape[body], *ends)
-    some = np.flatnonzero(~stay_apart(going, two))
+    going = bodies.again(bodies.shape[body], *ends)
+    some = np.flatnonzero(~stay_apart(going, two, measures))
     pair, piece, pieces = pair[some], piece[some], pieces[some]
     met = collide(going, two[some], contacts="first", motion="body", **options)
     closes = np.bincount(met.pair[met.normal_speed < 0], minlength=len(met.status)) > 0

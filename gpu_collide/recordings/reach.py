@@ -3,7 +3,7 @@ ways."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
 
-__all__ = ["Ways", "near_pairs", "ways_of"]
+__all__ = ["Ways", "near_pairs", "overlap"]
 
 _STEPS = 8  # of a block, whose boxes are compared before those of its steps
 _MOST_PAIRS = 1 << 20  # compared at a time
@@ -22,50 +22,8 @@ _BEND = 0.64
 _ROUNDED = 1e-6  # of radii and ways
 
 
-class Ways(NamedTuple):
+class Ways:
     """Where bodies may be while each goes on along the screw of each step.
-
-    Attributes
-    ----------
-    low, high : (s, n + m, 3) float64 ndarray
-        Boxes around moving and static bodies; inf and -inf of steps that do not count.
-    start, way : (s, n, 3) float64 ndarray
-        Lines along which the moving ones go.
-    reach : (s, n) float64 ndarray
-        How far from its even way along the line all of a body is, at most.
-    """
-
-    low: Array
-    high: Array
-    start: Array
-    way: Array
-    reach: Array
-
-    def overlap(self, step: Array, a: Array, b: Array, distance: float) -> Array:
-        """(k,) bool: the boxes of two bodies in a step come within a distance along each axis."""
-        near = np.ones(len(step), bool)
-        for axis in range(3):
-            low, high = self.low[..., axis], self.high[..., axis]
-            near &= low[step, a] - distance <= high[step, b]
-            near &= low[step, b] - distance <= high[step, a]
-        return near
-
-    def meet(self, step: Array, a: Array, b: Array) -> Array:
-        """(k,) bool: balls of the reach around two bodies in a step come to touch, or one of them stands
-        still."""
-        near = b >= self.reach.shape[1]
-        both = np.flatnonzero(~near)
-        step, a, b = step[both], a[both], b[both]
-        between, way = self.start[step, b] - self.start[step, a], self.way[step, b] - self.way[step, a]
-        reach = self.reach[step, a] + self.reach[step, b]
-        length, along = (way**2).sum(axis=1), -(between * way).sum(axis=1)
-        share = np.clip(along / np.where(length > 0, length, 1.0), 0.0, 1.0)
-        near[both] = ((between + share[:, None] * way) ** 2).sum(axis=1) <= reach**2
-        return near
-
-
-def ways_of(position: Array, unit: Array, known: Array, share: Array, radius: Array, still: Array) -> Ways:
-    """Ways of bodies along a recording.
 
     Parameters
     ----------
@@ -73,38 +31,79 @@ def ways_of(position: Array, unit: Array, known: Array, share: Array, radius: Ar
         Poses at the frames.
     known : (s, n) bool ndarray
         Steps that count.
-    share : (s,) float64 ndarray
-        How long the motion goes on, in steps, 1 and up.
     radius : (n,) float64 ndarray
         Of balls around the origins of the bodies that hold them.
     still : (2, m, 3) float64 ndarray
-        Boxes of bodies that stand still.
+        Boxes of bodies that stand still, which come behind the others.
     """
-    start, share = position[:-1], share[:, None]
-    with np.errstate(invalid="ignore", over="ignore"):
-        way = position[1:] - start
-        chord = np.sqrt((way**2).sum(axis=-1))
-        half = np.arccos(np.minimum(np.abs((unit[:-1] * unit[1:]).sum(axis=-1)), 1.0))
-        along = chord * share * np.where(half > 1e-3, half / np.sin(np.maximum(half, 1e-3)), 1.0 + 1e-6)
-        off = np.minimum(_BEND * along * (2.0 * half * share), 2.0 * along)
-        reach = radius + off + _ROUNDED * (radius + along)
-        way = share[..., None] * way
-        end = start + way
-        more = reach[..., None] + 1e-14 * (np.abs(start) + np.abs(end))
-        low, high = np.minimum(start, end) - more, np.maximum(start, end) + more
-    low[~known], high[~known] = np.inf, -np.inf
-    shape = (len(low), *still.shape[1:])
-    boxes = zip((low, high), still, strict=True)
-    low, high = (np.concatenate([own, np.broadcast_to(more, shape)], axis=1) for own, more in boxes)
-    return Ways(low, high, start, way, more.max(axis=-1))
+
+    def __init__(self, position: Array, unit: Array, known: Array, radius: Array, still: Array) -> None:
+        self.n, self._known, self._radius, self._still = len(radius), known, radius, still
+        place = [np.ascontiguousarray(position[..., axis]) for axis in range(3)]
+        with np.errstate(invalid="ignore", over="ignore"):
+            self._start, self._way = [x[:-1] for x in place], [x[1:] - x[:-1] for x in place]
+            x, y, z = self._way
+            cosine = sum(unit[:-1, :, k] * unit[1:, :, k] for k in range(4))
+            half = np.arccos(np.minimum(np.abs(cosine), 1.0))
+            arc = np.where(half > 1e-3, half / np.sin(np.maximum(half, 1e-3)), 1.0 + 1e-6)
+            self._along, self._turn = np.sqrt(x * x + y * y + z * z) * arc, 2.0 * half
+            self._far = 1e-14 * sum(np.abs(x) for x in place)[:-1]
+
+    def reach(self, share: Array) -> Array:
+        """(s, n): how far all of a body is from its even way along the chord of the step, at most, while it
+        goes on for so many steps, (s,), 1 and up."""
+        along = share[:, None] * self._along
+        with np.errstate(invalid="ignore", over="ignore"):
+            off = np.minimum(_BEND * along * (self._turn * share[:, None]), 2.0 * along)
+            return self._radius + off + _ROUNDED * (self._radius + along) + self._far
+
+    def boxes(self, share: Array) -> tuple[Array, Array]:
+        """Low and high corners (3, s, n + m) of boxes around them; inf and -inf of steps that do not
+        count."""
+        reach, shape = self.reach(share), (*self._known.shape[:1], self._still.shape[1])
+        corners: tuple[list[Array], list[Array]] = [], []
+        with np.errstate(invalid="ignore", over="ignore"):
+            for axis, (start, way) in enumerate(zip(self._start, self._way, strict=True)):
+                end = start + share[:, None] * way
+                own = np.minimum(start, end) - reach, np.maximum(start, end) + reach
+                for side, (values, none) in enumerate(zip(own, (np.inf, -np.inf), strict=True)):
+                    values[~self._known] = none
+                    more = np.broadcast_to(self._still[side, :, axis], shape)
+                    corners[side].append(np.concatenate([values, more], axis=1))
+        return np.stack(corners[0]), np.stack(corners[1])
+
+    def meet(self, share: Array, step: Array, a: Array, b: Array, distance: float) -> Array:
+        """(k,) bool: balls of the reach around two bodies come within a distance; True where one of them
+        stands still."""
+        near, reach = b >= self.n, self.reach(share)
+        both = np.flatnonzero(~near)
+        step, a, b = step[both], a[both], b[both]
+        between = [x[step, b] - x[step, a] for x in self._start]
+        way = [share[step] * (x[step, b] - x[step, a]) for x in self._way]
+        length = sum(x * x for x in way)
+        along = sum(x * y for x, y in zip(between, way, strict=True))
+        at = np.clip(-along / np.where(length > 0, length, 1.0), 0.0, 1.0)
+        apart = sum((x + at * y) ** 2 for x, y in zip(between, way, strict=True))
+        near[both] = apart <= (reach[step, a] + reach[step, b] + distance) ** 2
+        return near
 
 
-def near_pairs(ways: Ways, distance: float, world: Array) -> Iterator[tuple[Array, Array, Array]]:
-    """Pairs of which `Ways.overlap` is true, some steps after the other.
+def overlap(boxes: tuple[Array, Array], step: Array, a: Array, b: Array, distance: float) -> Array:
+    """(k,) bool: two of the boxes of a step come within a distance along each axis."""
+    near = np.ones(len(step), bool)
+    for low, high in zip(*boxes, strict=True):
+        near &= (low[step, a] - distance <= high[step, b]) & (low[step, b] - distance <= high[step, a])
+    return near
+
+
+def near_pairs(
+    boxes: tuple[Array, Array], distance: float, world: Array
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Pairs of which `overlap` is true, some steps after the other.
 
     Parameters
     ----------
-    ways : Ways
+    boxes : tuple of (3, s, n + m) float64 ndarray
     distance : float
     world : (n,) int ndarray
         Moving bodies of different worlds are no pair; the others are in all, and no pair among themselves.
@@ -115,14 +114,14 @@ def near_pairs(ways: Ways, distance: float, world: Array) -> Iterator[tuple[Arra
         In the order of (step, a, b), with a below b.
     """
     n = len(world)
-    for first in range(0, len(ways.low), _STEPS):
-        steps = np.arange(first, min(first + _STEPS, len(ways.low)))
-        low, high = ways.low[steps].min(axis=0) - distance, ways.high[steps].max(axis=0)
+    for first in range(0, boxes[0].shape[1], _STEPS):
+        steps = np.arange(first, min(first + _STEPS, boxes[0].shape[1]))
+        low, high = boxes[0][:, steps].min(axis=1) - distance, boxes[1][:, steps].max(axis=1)
         found = [np.zeros((3, 0), int)]
-        for a, b in (*_of_block(low[:n], high[:n], world), *_with_still(low, high, n)):
+        for a, b in (*_of_block(low[:, :n], high[:, :n], world), *_with_still(low, high, n)):
             step = np.repeat(steps, len(a))
             a, b = np.tile(a, len(steps)), np.tile(b, len(steps))
-            some = ways.overlap(step, a, b, distance)
+            some = overlap(boxes, step, a, b, distance)
             found.append(np.stack([step[some], a[some], b[some]]))
         step, a, b = np.concatenate(found, axis=1)
         order = np.lexsort([b, a, step])
@@ -130,26 +129,26 @@ def near_pairs(ways: Ways, distance: float, world: Array) -> Iterator[tuple[Arra
 
 
 def _meet(low: Array, high: Array, a: Array, b: Array) -> Array:
-    """(k,) bool: boxes a and b, some rows of (n, 3), overlap."""
+    """(k,) bool: boxes a and b, some of (3, n), overlap."""
     near = np.ones(len(a), bool)
-    for axis in range(3):
-        near &= (low[a, axis] <= high[b, axis]) & (low[b, axis] <= high[a, axis])
+    for least, most in zip(low, high, strict=True):
+        near &= (least[a] <= most[b]) & (least[b] <= most[a])
     return near
 
 
 def _with_still(low: Array, high: Array, n: int) -> Iterator[tuple[Array, Array]]:
     """Pairs of boxes that overlap, one of the first n and one of the others."""
-    own = np.flatnonzero((low[:n] <= high[:n]).all(axis=1))
-    for body in range(n, len(low)):
+    own = np.flatnonzero((low[:, :n] <= high[:, :n]).all(axis=0))
+    for body in range(n, low.shape[1]):
         near = own[_meet(low, high, own, np.full(len(own), body))]
         yield near, np.full(len(near), body)
 
 
 def _of_block(low: Array, high: Array, world: Array) -> Iterator[tuple[Array, Array]]:
-    """Pairs of boxes (n, 3) that overlap, of the same world."""
-    rows = np.flatnonzero((low <= high).all(axis=1))
-    rows = rows[np.lexsort([low[rows, 0], world[rows]])]
-    ends = np.concatenate([low[rows, 0], high[rows, 0]])  # which boxes begin before each ends, in its world
+    """Pairs of boxes (3, n) that overlap, of the same world."""
+    rows = np.flatnonzero((low <= high).all(axis=0))
+    rows = rows[np.lexsort([low[0, rows], world[rows]])]
+    ends = np.concatenate([low[0, rows], high[0, rows]])  # which boxes begin before each ends, in its world
     is_end = np.repeat([False, True], len(rows))
     order = np.lexsort([is_end, ends, np.tile(world[rows], 2)])
     begun = np.cumsum(~is_end[order])

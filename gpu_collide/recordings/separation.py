@@ -7,23 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gpu_collide.geometry.preparation import prepared
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.bodies.poses import Poses
-    from gpu_collide.geometry.mesh.mesh import Mesh
     from gpu_collide.recordings.tracks import Tracks
 
 __all__ = ["Separations", "stay_apart"]
 
-#: A point that turns by an angle of at most pi while its ends are a chord apart is off the even way between
-#: these by at most ``pi / 16`` angles times chords: its radius is at most ``pi / 2`` chords over the angle,
-#: and a way whose acceleration is at most a is off its chord by a / 8.
-_BEND = np.pi / 16.0
 _ROUNDED = 1e-6  # of sizes and ways: what counts as touching, and rounding, are below a thousandth of it
 
 
@@ -78,10 +69,10 @@ class Separations:
         return apart
 
 
-def stay_apart(bodies: Bodies, pairs: Array) -> Array:
-    """(p, 2) pairs of bodies of which a direction proves that they do not touch in their step; False says
-    nothing."""
-    swept = _swept(bodies.meshes, bodies.shape, bodies.start, bodies.end)
+def stay_apart(bodies: Bodies, pairs: Array, measures: Array) -> Array:
+    """Of which pairs (p, 2) of bodies a direction proves that they do not touch in their step; False says
+    nothing. `measures` are those of their meshes."""
+    swept = _swept(measures[bodies.shape], bodies.start, bodies.end)
     between, ways, reach = _along(*(_Swept(*(x[side] for x in swept)) for side in pairs.T))
     ends = between, between + ways[1] - ways[0]
     apart: Array = ((np.minimum(*ends) > reach) | (np.maximum(*ends) < -reach)).any(axis=1)
@@ -113,16 +104,29 @@ def _of_steps(tracks: Tracks, body: Array, step: Array) -> _Swept:
     count = len(tracks.shape)
     key, of = np.unique(step * count + body, return_inverse=True)
     step, body = np.divmod(key, count)
-    swept = _swept(tracks.meshes, tracks.shape[body], tracks.at(body, step), tracks.at(body, step + 1))
+    swept = _swept(tracks.measures[tracks.shape[body]], tracks.at(body, step), tracks.at(body, step + 1))
     return _Swept(*(x[of.reshape(-1)] for x in swept))
 
 
-def _swept(meshes: Sequence[Mesh], shape: Array, start: Poses, end: Poses) -> _Swept:
-    boxes = np.array([prepared.measures_of(mesh) for mesh in meshes])[shape]
+def _swept(boxes: Array, start: Poses, end: Poses) -> _Swept:
     middle, half = boxes[:, :3], boxes[:, 5:8]
     cosine = np.abs((start.unit_wxyz * end.unit_wxyz).sum(axis=-1))
     angle = 2.0 * np.arccos(np.minimum(cosine, 1.0))
     places = start.apply(middle), end.apply(middle)
     chord = np.linalg.norm(places[1] - places[0], axis=1) + angle * np.linalg.norm(half, axis=1)
-    axes = start.to_matrix()[:, :3, :3], end.to_matrix()[:, :3, :3]
-    return _Swept(*places, *axes, half, _BEND * angle * chord)
+    axes = _axes(start.unit_wxyz), _axes(end.unit_wxyz)
+    # Its radius is chord / (2 sin(angle / 2)), and a way whose acceleration is at most a is off its chord by
+    # a / 8.
+    bent = np.where(angle > 1e-6, 0.0625 * angle**2 / np.sin(np.maximum(0.5 * angle, 1e-6)), angle)
+    return _Swept(*places, *axes, half, bent * chord)
+
+
+def _axes(unit: Array) -> Array:
+    """Rotation matrices (n, 3, 3) of unit quaternions."""
+    w, x, y, z = unit.T
+    rows = [
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

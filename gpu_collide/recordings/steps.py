@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,12 +12,13 @@ from gpu_collide._calls import within_memory
 from gpu_collide.bodies.bodies import refuse_rounded
 from gpu_collide.geometry.preparation import prepared
 from gpu_collide.queries.clearance_arguments import PROGRAMS
-from gpu_collide.queries.near_misses import NearMissBatches, begins_of
+from gpu_collide.queries.near_misses import NearMissBatches
 from gpu_collide.queries.near_rows import NearRows
 from gpu_collide.queries.pairs import gathered, open_search
 from gpu_collide.queries.trajectories import step_batches
+from gpu_collide.queries.trajectory_batches import TrajectoryBatches
 from gpu_collide.recordings.prediction import times_to_collision
-from gpu_collide.recordings.reach import near_pairs, ways_of
+from gpu_collide.recordings.reach import Ways, near_pairs
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
 if TYPE_CHECKING:
@@ -87,7 +89,8 @@ def steps_of(recording: Any, limit: float, horizon: float | None, machine: Any, 
         parts.append(replace(part, found=replace(found, info={**found.info, **recording._ids_in_info})))
     near = _joined([part.near for part in parts])
     a, b, step = near["body_a"], near["body_b"], near["step"]
-    begins = begins_of(a, b, step, step, near.pop("since"))
+    begins = np.ones(len(a), bool)
+    begins[1:] = (np.diff(a) != 0) | (np.diff(b) != 0) | (near.pop("since")[1:] > step[:-1])
     passes = {
         "body_a": a[begins], "body_b": b[begins], "first_step": step[begins],
         "last_step": step[np.append(begins[1:], True)[: len(step)]],
@@ -115,7 +118,7 @@ class _Part:
 
 
 @dataclass
-class _EventBatches(NearMissBatches):
+class _EventBatches(NearMissBatches, TrajectoryBatches):
     """A search for all of it; `batch` does the work, for one window of steps after the other."""
 
     horizon: float | None = None
@@ -124,14 +127,14 @@ class _EventBatches(NearMissBatches):
     @within_memory
     def batch(self, first: int, window: Any) -> _Part:  # type: ignore[override]
         """The steps from frame `first` on."""
-        near_pairs, soon = np.zeros((3, 0), int), np.zeros((3, 0), int)
+        close, soon = np.zeros((3, 0), int), np.zeros((3, 0), int)
         own = self.engine.options.motion == "body"
 
         def only(known: Array) -> Array:
-            nonlocal near_pairs, soon
-            near_pairs, soon = self._candidates(first, window, known, own)
+            nonlocal close, soon
+            close, soon = self._candidates(first, window, known, own)
             used = known & _at_rest(window)  # for who is parked
-            for step, *bodies in (near_pairs, soon):
+            for step, *bodies in (close, soon):
                 for body in bodies:
                     used[step[body < self.crew.n], body[body < self.crew.n]] = True
             return used if own else known
@@ -141,21 +144,21 @@ class _EventBatches(NearMissBatches):
         row[batch.step, batch.body] = np.arange(len(batch.step))
         row[:, self.crew.n :] = len(batch.step) + np.arange(self.crew.n_static)
         if own:
-            pairs = np.stack([row[near_pairs[0], body] for body in near_pairs[1:]], axis=1).astype(np.int32)
+            pairs = np.stack([row[close[0], body] for body in close[1:]], axis=1).astype(np.int32)
         else:
             pairs = gathered(open_search(self.engine, batch.bodies, batch.rules, margin=self.limit))
-        near = self.near_steps(batch, pairs)
-        order = np.lexsort([near.pairs[:, 1], near.pairs[:, 0]])
-        found = self.contacts(batch, near.pairs[order])
+        of_a, of_b, at, since, pairs, _, _, upper = self.near_steps(batch, pairs)
+        found = self.contacts(batch, pairs[np.lexsort([pairs[:, 1], pairs[:, 0]])])
         step, a, b = soon
         ahead = np.stack([row[step, a], row[step, b]], axis=1)
         seconds = batch.t1[step] - batch.t0[step]
-        which, when = times_to_collision(batch.bodies, ahead, seconds, self.horizon, self.machine)
+        which, when = times_to_collision(
+            batch.bodies, ahead, seconds, self.horizon, self._measures, self.machine
+        )
         self.finished(batch)
         info = {**self.engine.about(), "motion": self.engine.options.motion, "max_distance": self.limit}
         return _Part(
-            {"body_a": near.a, "body_b": near.b, "step": first + near.at, "since": near.since,
-             "upper": near.upper},
+            {"body_a": of_a, "body_b": of_b, "step": first + at, "since": since, "upper": upper},
             found,
             {"body_a": a[which], "body_b": b[which], "step": first + step[which], "seconds": when},
             self._nearest, {**info, **self.told},
@@ -166,30 +169,31 @@ class _EventBatches(NearMissBatches):
         crew, (position, _, unit, *_) = self.crew, window
         seconds = np.diff(self.times[first : first + len(position)])
         one = np.ones(len(seconds))
-        radius, still = self._sizes()
-        ways = ways_of(position, unit, known, one, radius, still)
-        ahead = ways
-        if self.horizon is not None:
-            share = np.maximum(self.horizon / seconds, 1.0)
-            ahead = ways_of(position, unit, known, share, radius, still)
+        ahead = one if self.horizon is None else np.maximum(self.horizon / seconds, 1.0)
+        ways = Ways(position, unit, known, *self._sizes)
         near, soon = [np.zeros((3, 0), int)], [np.zeros((3, 0), int)]
         rest = np.concatenate([_at_rest(window), np.ones((len(seconds), crew.n_static), bool)], axis=1)
         world = np.zeros(crew.n, int) if crew.rank is None else crew.rank[: crew.n]
-        for step, a, b in near_pairs(ahead, self.limit, world):
+        for step, a, b in near_pairs(ways.boxes(ahead), self.limit, world):
             some = crew.meet(a, b) & ~(rest[step, a] & rest[step, b])
             step, a, b = step[some], a[some], b[some]
-            if self.horizon is not None:
-                some = ahead.meet(step, a, b)
-                soon.append(np.stack([step[some], a[some], b[some]]))
             if own:
-                some = ways.overlap(step, a, b, self.limit)
+                some = ways.meet(one, step, a, b, self.limit)
                 near.append(np.stack([step[some], a[some], b[some]]))
+            if self.horizon is not None:
+                some = ways.meet(ahead, step, a, b, 0.0)
+                soon.append(np.stack([step[some], a[some], b[some]]))
         return np.concatenate(near, axis=1), np.concatenate(soon, axis=1)
 
+    @cached_property
+    def _measures(self) -> Array:
+        return np.array([prepared.measures_of(mesh) for mesh in self.crew.meshes])
+
+    @cached_property
     def _sizes(self) -> tuple[Array, Array]:
         """Radii around the origins of moving bodies, (n,), and boxes of static ones, (2, m, 3)."""
         crew = self.crew
-        measures = np.array([prepared.measures_of(mesh) for mesh in crew.meshes])
+        measures = self._measures
         radius = (np.linalg.norm(measures[:, :3], axis=1) + measures[:, 3])[crew.movers.shape]
         if crew.static is None:
             return radius, np.zeros((2, 0, 3))

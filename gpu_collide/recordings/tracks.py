@@ -9,6 +9,7 @@ import numpy as np
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.motion import screw_velocity
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.geometry.preparation import prepared
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array
@@ -25,6 +26,10 @@ class Tracks:
     shape : (n + static,) ndarray of int
     last : (t - 1,) ndarray of int
         Of each step the last one of its race.
+    bodies : Bodies
+        All of them; where they are means nothing.
+    measures : (m, 10) float64 ndarray
+        Of the meshes, as `measures_of` has them.
     known : (t - 1, n) bool
         Steps of which each moving body has both poses, and was not skipped.
     """
@@ -41,6 +46,10 @@ class Tracks:
             quat = np.concatenate([quat, still.start.unit_wxyz])
             self.shape = np.concatenate([self.shape, still.shape + len(self.meshes)])
             self.meshes += still.meshes
+        none = Poses.identity(len(self.shape))
+        self.bodies = Bodies(self.meshes, self.shape, none, none)
+        self.shape = self.bodies.shape
+        self.measures = np.array([prepared.measures_of(mesh) for mesh in self.meshes])
         self._position, self._quat, self._static = position, quat, frames * self.n
         valid = poses.valid.reshape(frames, self.n)
         self.known = valid[:-1] & valid[1:] & (np.diff(self.times) > 0)[:, None]
@@ -54,6 +63,11 @@ class Tracks:
         """Poses of bodies at frames, both (k,)."""
         row = np.where(body < self.n, frame * self.n + body, self._static + body - self.n)
         return Poses.from_quat_wxyz(self._position[row], self._quat[row])
+
+    def place(self, body: int, frame: Array) -> Array:
+        """Positions (k, 3) of a body at frames."""
+        row = frame * self.n + body if body < self.n else np.full(len(frame), self._static + body - self.n)
+        return self._position[row]
 
     def both_known(self, a: Array, b: Array, step: Array) -> Array:
         """(k,) bool: whether both bodies are known in a step, which may be none."""
@@ -69,8 +83,7 @@ class Tracks:
         body, frame = np.concatenate([a, b]), np.concatenate([first, first])
         start = self.at(body, frame)
         end = start if last is None else self.at(body, np.concatenate([last, last]))
-        bodies = Bodies(self.meshes, self.shape[body], start, end)
-        return bodies, np.arange(2 * len(a)).reshape(2, -1).T
+        return self.bodies.again(self.shape[body], start, end), np.arange(2 * len(a)).reshape(2, -1).T
 
     def velocity(self, body: Array, step: Array, place: Array) -> Array:
         """(k, 3) velocity in the world of what is at a place, length per second, on the body's own screw."""
