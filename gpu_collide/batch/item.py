@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gpu_collide.batch.plan import Item, Source
     from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
-__all__ = ["Came", "Job", "Share", "is_of_machine", "is_of_recording", "run_item", "worked"]
+__all__ = ["Came", "Job", "Share", "is_of_machine", "is_of_recording", "run_item", "worked", "write_item"]
 
 FATAL = (BackendUnavailableError, DeviceError, ImportError, KernelCompileError)
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
@@ -62,6 +62,10 @@ class Job:
     about: dict[str, Any]
     record: bool
 
+    def run(self, item: Item, sources: list[Source]) -> dict[str, Any]:
+        """Do an item; `sources` are its recordings. Its mark is written last, and returned."""
+        return run_item(self, item, sources)
+
 
 @dataclass(frozen=True)
 class Share:
@@ -91,7 +95,7 @@ def worked(job: Job, item: Item, sources: list[Source], share: Share | None = No
     try:
         if _begun is None or _begun[0] is not job:
             _begun = job, job if share is None else _begin(job, share)
-        return run_item(_begun[1], item, sources)
+        return _begun[1].run(item, sources)
     except Exception as error:
         try:
             return pickle.loads(pickle.dumps(error))
@@ -114,7 +118,7 @@ def _begin(job: Job, share: Share) -> Job:
 def run_item(job: Job, item: Item, sources: list[Source]) -> dict[str, Any]:
     """Do an item; `sources` are its recordings. Its mark is written last, and returned."""
     if item.joins:
-        return _write(job, item, {"encounters": _joined(job, item, sources[0])}, [], {})
+        return write_item(job, item, {"encounters": _joined(job, item, sources[0])}, [], {})
     rows: dict[str, list[Any]] = {name: [] for name in job.tables}
     errors: list[tuple[str, str, int, str, str]] = []
     seams: dict[str, tuple[int, Any]] = {}
@@ -139,10 +143,12 @@ def run_item(job: Job, item: Item, sources: list[Source]) -> dict[str, Any]:
             else:
                 for name, table in made.items():
                     rows[name].append(table)
-    return _write(job, item, rows, errors, seams)
+    return write_item(job, item, rows, errors, seams)
 
 
-def _write(job: Job, item: Item, rows: Any, errors: Any, seams: dict[str, tuple[int, Any]]) -> dict[str, Any]:
+def write_item(
+    job: Job, item: Item, rows: Any, errors: Any, seams: dict[str, tuple[int, Any]]
+) -> dict[str, Any]:
     written = dict(seams)
     pa = tables.arrow()
     for name, parts in {**rows, tables.ERRORS: [tables.errors_table(errors)]}.items():

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from gpu_collide.batch.plan import Item, Source
     from gpu_collide.recordings.recording import Recording
 
-__all__ = ["BatchSummary", "collide"]
+__all__ = ["BatchSummary", "EngineName", "carried_out", "check_run", "collide", "fingerprint"]
 
 EngineName = Literal["serial", "processes", "ray"]
 
@@ -180,15 +180,9 @@ def collide(
     has a mark counts, and it is written last, so that a run may be killed at any time. The finished folder
     has the same bytes whatever the engine, the number of workers, and what happened on the way.
     """
-    begun = time.perf_counter()
-    check_choice(engine, "engine", ENGINES)
-    check_choice(on_error, "on_error", ("record", "raise"))
-    check_callable(progress, "progress")
-    for name, value in (("workers", workers), ("threads_per_worker", threads_per_worker)):
-        check_positive(value, name, none_ok=True, integer=True)
+    retries = check_run(engine, workers, threads_per_worker, retries, on_error, progress)
     for name, value in (("poses_per_item", poses_per_item), ("parts", parts)):
         check_positive(value, name, integer=True)
-    retries = max(whole_number(retries, "retries"), 0)
     resume = check_bool(resume, "resume")
     tables = _check_tables(tables)
     shares = check_cut(cut, parts, dict(options))
@@ -197,17 +191,54 @@ def collide(
     question = {
         "versions": {"gpu_collide": __version__, "pyarrow": arrow().__version__},
         "tables": list(tables), "options": asked, "poses_per_item": poses_per_item, "cut": shares,
-        **{name: _fingerprint(value) for name, value in given.items()},
+        **{name: fingerprint(value) for name, value in given.items()},
     }  # fmt: skip
     about = {"version": __version__, "precision": asked["precision"], "options": asked}
     folder = Path(os.path.abspath(os.fspath(out)))
     job = Job(folder, given, dict(options), tables, about, on_error == "record")
     sources = sources_of(inputs, str(folder))
-    with files.locked(folder, (*tables, ERRORS, files.SEAMS)):
-        plan = _plan(job, question, sources, resume, poses_per_item, shares)
-        count = Count(plan, folder, files.done(folder), begun)
+    cut_up = functools.partial(
+        items_of, sources, poses_per_item, shares, "encounters" in job.tables, functools.partial(_load, job)
+    )
+    working: dict[str, Any] = {"engine": engine, "workers": workers, "threads_per_worker": threads_per_worker}
+    return carried_out(job, question, sources, cut_up, resume, retries, progress, **working)
+
+
+def check_run(
+    engine: Any, workers: Any, threads_per_worker: Any, retries: Any, on_error: Any, progress: Any
+) -> int:
+    """Raise if anything of how a run is made is wrong; returns the retries."""
+    check_choice(engine, "engine", ENGINES)
+    check_choice(on_error, "on_error", ("record", "raise"))
+    check_callable(progress, "progress")
+    for name, value in (("workers", workers), ("threads_per_worker", threads_per_worker)):
+        check_positive(value, name, none_ok=True, integer=True)
+    return max(whole_number(retries, "retries"), 0)
+
+
+def carried_out(
+    job: Job,
+    question: Any,
+    sources: list[Source],
+    cut_up: Callable[[], list[Item]],
+    resume: bool,
+    retries: int,
+    progress: Callable[[BatchSummary], object] | None,
+    *,
+    engine: EngineName,
+    workers: int | None,
+    threads_per_worker: int | None,
+) -> BatchSummary:
+    """Plan a run, or read the plan of one that is resumed, and have an engine do what is left of it.
+
+    `question` is what the plan says was asked, `cut_up` makes the items of a new one.
+    """
+    begun = time.perf_counter()
+    with files.locked(job.out, (*job.tables, ERRORS, files.SEAMS)):
+        plan = _plan(job, question, sources, resume, cut_up)
+        count = Count(plan, job.out, files.done(job.out), begun)
         if count.left:
-            backend = options.get("backend", "auto")
+            backend = job.options.get("backend", "auto")
             working = open_engine(engine, job, workers, threads_per_worker, backend)
             try:
                 _drive(working, job, plan, count, retries, progress)
@@ -230,7 +261,7 @@ def _given(meshes: Any, shape: Any, static: Any, two_sided: Any) -> dict[str, An
 
 
 def _plan(
-    job: Job, question: Any, sources: list[Source], resume: bool, poses_per_item: int, cut: Any
+    job: Job, question: Any, sources: list[Source], resume: bool, cut_up: Callable[[], list[Item]]
 ) -> Plan:
     """The plan of the run in its folder, or one that is made there."""
     path = job.out / files.PLAN
@@ -241,8 +272,7 @@ def _plan(
     others = files.there(job.out)
     if others:
         raise FileExistsError(f"out: {str(job.out)!r} has files that are no run's: {', '.join(others[:3])}")
-    load = functools.partial(_load, job)
-    plan = Plan(question, sources, items_of(sources, poses_per_item, cut, "encounters" in job.tables, load))
+    plan = Plan(question, sources, cut_up())
     files.write(job.out, {files.PLAN: plan.text().encode()})
     return plan
 
@@ -346,10 +376,10 @@ def _asked(options: Mapping[str, Any]) -> dict[str, Any]:
         name: options.get(name) for name in ("max_speed", "max_turn", "world", "group", "mask", "ignore")
     }
     told["still_pairs"] = bool(options.get("still_pairs", False))
-    return {name: _fingerprint(value) for name, value in told.items() if name not in _FREE}
+    return {name: fingerprint(value) for name, value in told.items() if name not in _FREE}
 
 
-def _fingerprint(value: Any) -> Any:
+def fingerprint(value: Any) -> Any:
     """What a value is, so that JSON can say it: itself, or the digest of what meshes and arrays hold."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
@@ -359,9 +389,9 @@ def _fingerprint(value: Any) -> Any:
         return value.digest
     if isinstance(value, Bodies):
         places = value.shape, value.start.position, value.start.quat_wxyz
-        return [[_fingerprint(mesh) for mesh in value.meshes], *map(_fingerprint, places)]
+        return [[fingerprint(mesh) for mesh in value.meshes], *map(fingerprint, places)]
     if isinstance(value, tuple):
-        return [_fingerprint(part) for part in value]
+        return [fingerprint(part) for part in value]
     array = as_numpy(value, "options")
     array = np.ascontiguousarray(array, np.float64 if array.dtype.kind == "f" else np.int64)
     text = f"{array.dtype.str} {array.shape}".encode()

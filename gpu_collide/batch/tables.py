@@ -14,9 +14,20 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide.results.encounters import Encounters
+    from gpu_collide.results.events import TrafficEvents
     from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
-__all__ = ["ERRORS", "TABLES", "arrow", "errors_table", "joined", "parquet_bytes", "seam_bytes", "table"]
+__all__ = [
+    "ERRORS",
+    "TABLES",
+    "arrow",
+    "errors_table",
+    "events_table",
+    "joined",
+    "parquet_bytes",
+    "seam_bytes",
+    "table",
+]
 
 TABLES: Mapping[str, Callable[[TrajectoryContacts], Any]] = {
     "contacts": lambda found: found,
@@ -95,6 +106,11 @@ def seam_bytes(found: TrajectoryContacts) -> bytes:
     file = io.BytesIO()
     dataclasses.replace(met, info=kept).save(file)
     return file.getvalue()
+
+
+def events_table(found: TrafficEvents, recording: str) -> Any:
+    """Arrow table of events, ``recording`` first."""
+    return _named(found.to_arrow(), recording)
 
 
 def parquet_bytes(rows: Any, about: Mapping[str, Any]) -> memoryview:

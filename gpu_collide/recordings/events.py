@@ -151,7 +151,8 @@ def events(
     fields = {name: np.concatenate([told[name], missed[name]]) for name in missed}
     fields |= _seen_from_both(tracks, fields)
     order = np.lexsort([fields[name] for name in ("step", "body_b", "body_a", "time")])
-    info = {**asked.info, "max_ttc": max_ttc, "max_pet": max_pet}
+    info = {name: value for name, value in asked.info.items() if name != "frames_per_batch"}
+    info |= {"max_ttc": max_ttc, "max_pet": max_pet}
     shown = {name: fields[name][order] for name in TrafficEvents._rows}
     return TrafficEvents(**shown, info=info)
 
