@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gpu_collide.batch.run import BatchSummary, EngineName
     from gpu_collide.recordings.recording import Recording
 
-__all__ = ["events"]
+__all__ = ["events", "recordings_in"]
 
 _ITEM_BYTES = 1 << 25  # of files that are bundled in an item
 _ITEM_RECORDINGS = 64  # so many at most: what a run that is killed does again
@@ -108,16 +108,17 @@ def events(
     about = {"version": __version__, "precision": precision, "options": told}
     folder = Path(os.path.abspath(os.fspath(out)))
     job = _EventsJob(folder, given, {**asked, **machine}, ("events",), about, on_error == "record")
-    sources = [s for s in sources_of(inputs, str(folder), TRAFFIC_SUFFIXES) if not _is_meta(s.path)]
+    sources = recordings_in(inputs, folder)
     working = {"engine": engine, "workers": workers, "threads_per_worker": threads_per_worker}
     return carried_out(
         job, question, sources, lambda: _bundles(sources), resume, retries, progress, **working
     )
 
 
-def _is_meta(path: str) -> bool:
-    """Whether a file only tells about a drone recording beside it."""
-    return path.lower().endswith(("_tracksmeta.csv", "_recordingmeta.csv"))
+def recordings_in(inputs: StrPath | Sequence[StrPath], out: StrPath) -> list[Source]:
+    """Files that are named, and those in folders but `out`; none that only tells about another."""
+    sources = sources_of(inputs, os.path.abspath(os.fspath(out)), TRAFFIC_SUFFIXES)
+    return [s for s in sources if not s.path.lower().endswith(("_tracksmeta.csv", "_recordingmeta.csv"))]
 
 
 def _bundles(sources: list[Source]) -> list[Item]:

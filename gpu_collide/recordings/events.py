@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_collide._calls import within_memory
-from gpu_collide._validate import as_int_array, check_positive
+from gpu_collide._calls import warn_caller, within_memory
+from gpu_collide._validate import as_int_array, check_positive, how_many
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.quaternion import rotate
 from gpu_collide.geometry.boxes import boxes, size_of_box
@@ -140,6 +140,12 @@ def events(
     along = {"motion": motion, "max_speed": max_speed, "max_turn": max_turn, **rules, **machine}
     asked = steps_of(recording, check_positive(max_distance, "max_distance"), max_ttc, machine, along)
     tracks = Tracks(recording, asked.found.skipped)
+    if len(tracks.lost):
+        warn_caller(
+            f"{how_many(len(tracks.lost), 'vehicle')} of {recording.n_bodies} in no step, and so in no "
+            "event: seen at single times only, or without a place or heading; first: "
+            f"{recording.ids[tracks.lost[0]]}"
+        )
     rows = _Rows(tracks, asked, max_ttc or 0.0)
     told = {**_meetings(rows, asked.found, machine), "pet": np.zeros(len(rows.met))}
     missed = _near_misses(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -69,6 +70,9 @@ def events_of(
             f"{given[0]}: expected no such option, which is about the vehicles of one recording; call events "
             "for each"
         )
+    for name in options:
+        if name not in inspect.signature(events).parameters:
+            raise TypeError(f"{name}: events has no such option")
     for name in ("max_distance", "max_ttc", "max_pet"):
         if name in options:
             check_positive(options[name], name, none_ok=name != "max_distance")
@@ -103,7 +107,7 @@ def _together(recordings: Sequence[Recording], options: Any) -> list[TrafficEven
         shapes.append(own + np.int32(len(meshes)))
         meshes += recording.meshes
     counts = np.array([recording.n_bodies for recording in recordings])
-    source = _Beside(recordings, first.frames, np.arange(counts.sum()), int(counts.sum()))
+    source = _Beside(recordings, first.frames, int(counts.sum()))
     whole = replace(first, meshes=tuple(meshes), shape=np.concatenate(shapes), _source=source)
     found = events(whole, world=np.repeat(np.arange(len(recordings)), counts), **options)
     begin = np.cumsum(counts) - counts
@@ -125,9 +129,14 @@ class _Beside:
 
     recordings: Sequence[Recording]
     frames: Array
-    ids: Array
     n_bodies: int
     named: bool = False
+
+    @property
+    def ids(self) -> Array:
+        """What bodies are called in warnings."""
+        parts = [part.ids.tolist() for part in self.recordings]
+        return np.array([f"{one} of recording {k}" for k, ids in enumerate(parts) for one in ids], object)
 
     def poses(self, first: int, stop: int) -> tuple[Poses, Array]:
         return _beside([recording._source.poses(first, stop) for recording in self.recordings])

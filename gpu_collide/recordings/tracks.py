@@ -32,13 +32,15 @@ class Tracks:
         Of the meshes, as `measures_of` has them.
     known : (t - 1, n) bool
         Steps of which each moving body has both poses, and was not skipped.
+    lost : (k,) int ndarray
+        Moving bodies that are there at some time, and known in no step.
     """
 
     def __init__(self, recording: Any, skipped: Array) -> None:
         frames, self.n, still = len(recording.times), recording.n_bodies, recording.static
         self.times, self.meshes = recording.times, recording.meshes
         self.shape = np.zeros(self.n, int) if recording.shape is None else recording.shape
-        poses = recording.poses()
+        poses, there = recording._source.poses(0, frames)
         position, quat = poses.position.reshape(-1, 3), poses.unit_wxyz.reshape(-1, 4)
         self.n_static = 0 if still is None else len(still)
         if still is not None:
@@ -58,6 +60,8 @@ class Tracks:
             self.known[first - 1 : first] = False
             self.last[first : stop - 1] = stop - 2
         self.known[skipped["step"], skipped["body"]] = False
+        seen = poses.valid if there is None else there
+        self.lost = np.flatnonzero(seen.reshape(frames, self.n).any(axis=0) & ~self.known.any(axis=0))
 
     def at(self, body: Array, frame: Array) -> Poses:
         """Poses of bodies at frames, both (k,)."""
