@@ -169,7 +169,7 @@ def query(options: argparse.Namespace) -> dict[str, Any]:
 def run_over_many(options: argparse.Namespace, terminal: Terminal) -> int:
     """A batch run; columns are found in the first file."""
     from gpu_collide import batch
-    from gpu_collide.batch.events import recordings_in
+    from gpu_collide.batch.traffic import recordings_in
 
     if options.output is None or options.page is not None:
         wrong = "--page: expected one file" if options.page else "-o: expected a folder for the events"
