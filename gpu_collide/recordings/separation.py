@@ -73,9 +73,27 @@ def stay_apart(bodies: Bodies, pairs: Array, measures: Array) -> Array:
     """Of which pairs (p, 2) of bodies a direction proves that they do not touch in their step; False says
     nothing. `measures` are those of their meshes."""
     swept = _swept(measures[bodies.shape], bodies.start, bodies.end)
-    between, ways, reach = _along(*(_Swept(*(x[side] for x in swept)) for side in pairs.T))
+    apart = _balls_apart(swept, pairs)
+    rows = np.flatnonzero(~apart)
+    between, ways, reach = _along(*(_Swept(*(x[side] for x in swept)) for side in pairs[rows].T))
     ends = between, between + ways[1] - ways[0]
-    apart: Array = ((np.minimum(*ends) > reach) | (np.maximum(*ends) < -reach)).any(axis=1)
+    apart[rows] = ((np.minimum(*ends) > reach) | (np.maximum(*ends) < -reach)).any(axis=1)
+    return apart
+
+
+def _balls_apart(swept: _Swept, pairs: Array) -> Array:
+    """Whether balls around the bodies of pairs, which go evenly from start to end, stay apart."""
+    a, b = pairs.T
+    radius = (1.0 + _ROUNDED) * (np.linalg.norm(swept.half, axis=1) + swept.bend)
+    start, way = swept.start.T, (swept.end - swept.start).T
+    between = [np.take(x, b) - np.take(x, a) for x in start]
+    moved = [np.take(x, b) - np.take(x, a) for x in way]
+    length = sum(x * x for x in moved)
+    along = sum(x * y for x, y in zip(between, moved, strict=True))
+    at = np.clip(-along / np.where(length > 0.0, length, 1.0), 0.0, 1.0)
+    square = sum((x + at * y) ** 2 for x, y in zip(between, moved, strict=True))
+    far = _ROUNDED * sum(np.abs(x) for x in between)
+    apart: Array = square > (np.take(radius, a) + np.take(radius, b) + far) ** 2
     return apart
 
 
