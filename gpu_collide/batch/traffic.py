@@ -95,8 +95,13 @@ def events(
     resume = check_bool(resume, "resume")
     for name, value in (("max_distance", max_distance), ("max_ttc", max_ttc), ("max_pet", max_pet)):
         check_positive(value, name, none_ok=name != "max_distance")
-    steps = {"motion": motion, "max_speed": max_speed, "max_turn": max_turn, "precision": precision}
-    machine = {"backend": backend, "max_bytes": max_bytes}
+    steps: dict[str, Any] = {
+        "motion": motion,
+        "max_speed": max_speed,
+        "max_turn": max_turn,
+        "precision": precision,
+    }
+    machine: dict[str, Any] = {"backend": backend, "max_bytes": max_bytes}
     check_step_options(**steps, **machine)
     asked = {"max_distance": max_distance, "max_ttc": max_ttc, "max_pet": max_pet, **steps}
     told = {name: fingerprint(value) for name, value in asked.items()}
@@ -109,7 +114,7 @@ def events(
     folder = Path(os.path.abspath(os.fspath(out)))
     job = _EventsJob(folder, given, {**asked, **machine}, ("events",), about, on_error == "record")
     sources = recordings_in(inputs, folder)
-    working = {"engine": engine, "workers": workers, "threads_per_worker": threads_per_worker}
+    working: dict[str, Any] = {"engine": engine, "workers": workers, "threads_per_worker": threads_per_worker}
     return carried_out(
         job, question, sources, lambda: _bundles(sources), resume, retries, progress, **working
     )

@@ -342,7 +342,8 @@ def _gaps(rows: _Rows, number: Array, runs: Array) -> dict[str, Array]:
     more = np.repeat(other, counts)
     more_step = np.arange(len(more)) - np.repeat(np.cumsum(counts) - counts, counts)
     more_step += np.repeat(rows.first[runs[other]], counts)
-    known = tracks.both_known(*rows.pair[runs[more]].T, more_step)
+    pair = rows.pair[runs[more]]
+    known = tracks.both_known(pair[:, 0], pair[:, 1], more_step)
     more, more_step = more[known], more_step[known]
     of, step = np.concatenate([of, more]), np.concatenate([step, more_step])
     a, b = rows.pair[runs[of]].T

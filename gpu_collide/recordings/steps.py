@@ -34,7 +34,9 @@ _TOLERANCE = 1e-9  # of the size of a pair: the default of `clearance`
 
 
 class Steps(NamedTuple):
-    """Attributes
+    """All that was found in the steps of a recording.
+
+    Attributes
     ----------
     near : dict of str to (k,) ndarray
         Pairs and steps within the limit: ``body_a``, ``body_b``, ``step``; ``upper``, a distance that each

@@ -11,6 +11,7 @@ import numpy as np
 
 from gpu_collide._validate import check_positive
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.recordings.events import events
 from gpu_collide.recordings.recording import Recording
 from gpu_collide.results.events import TrafficEvents
@@ -101,13 +102,13 @@ def _together(recordings: Sequence[Recording], options: Any) -> list[TrafficEven
     """Events of recordings on one clock: each is a world of its own."""
     if len(recordings) == 1:
         return [events(recordings[0], **options)]
-    first, meshes, shapes = recordings[0], [], []
+    first, meshes, shapes = recordings[0], list[Mesh](), []
     for recording in recordings:
         own = np.zeros(recording.n_bodies, np.int32) if recording.shape is None else recording.shape
         shapes.append(own + np.int32(len(meshes)))
         meshes += recording.meshes
     counts = np.array([recording.n_bodies for recording in recordings])
-    source = _Beside(recordings, first.frames, int(counts.sum()))
+    source: Any = _Beside(recordings, first.frames, int(counts.sum()))
     whole = replace(first, meshes=tuple(meshes), shape=np.concatenate(shapes), _source=source)
     found = events(whole, world=np.repeat(np.arange(len(recordings)), counts), **options)
     begin = np.cumsum(counts) - counts
