@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.poses import Poses
     from gpu_collide.recordings.tracks import Tracks
 
-__all__ = ["Separations", "stay_apart"]
+__all__ = ["Separations", "balls_meet", "bend_of", "stay_apart"]
 
 _ROUNDED = 1e-6  # of sizes and ways: what counts as touching, and rounding, are below a thousandth of it
 
@@ -73,28 +73,30 @@ def stay_apart(bodies: Bodies, pairs: Array, measures: Array) -> Array:
     """Of which pairs (p, 2) of bodies a direction proves that they do not touch in their step; False says
     nothing. `measures` are those of their meshes."""
     swept = _swept(measures[bodies.shape], bodies.start, bodies.end)
-    apart = _balls_apart(swept, pairs)
-    rows = np.flatnonzero(~apart)
-    between, ways, reach = _along(*(_Swept(*(x[side] for x in swept)) for side in pairs[rows].T))
+    between, ways, reach = _along(*(_Swept(*(x[side] for x in swept)) for side in pairs.T))
     ends = between, between + ways[1] - ways[0]
-    apart[rows] = ((np.minimum(*ends) > reach) | (np.maximum(*ends) < -reach)).any(axis=1)
+    apart: Array = ((np.minimum(*ends) > reach) | (np.maximum(*ends) < -reach)).any(axis=1)
     return apart
 
 
-def _balls_apart(swept: _Swept, pairs: Array) -> Array:
-    """Whether balls around the bodies of pairs, which go evenly from start to end, stay apart."""
+def balls_meet(start: Array, way: Array, radius: Array, pairs: Array) -> Array:
+    """(p,) bool: whether balls (n,) that go evenly along ways (n, 3) come to touch."""
     a, b = pairs.T
-    radius = (1.0 + _ROUNDED) * (np.linalg.norm(swept.half, axis=1) + swept.bend)
-    start, way = swept.start.T, (swept.end - swept.start).T
-    between = [np.take(x, b) - np.take(x, a) for x in start]
-    moved = [np.take(x, b) - np.take(x, a) for x in way]
+    between, moved = ([np.take(x, b) - np.take(x, a) for x in rows.T] for rows in (start, way))
     length = sum(x * x for x in moved)
     along = sum(x * y for x, y in zip(between, moved, strict=True))
     at = np.clip(-along / np.where(length > 0.0, length, 1.0), 0.0, 1.0)
     square = sum((x + at * y) ** 2 for x, y in zip(between, moved, strict=True))
     far = _ROUNDED * sum(np.abs(x) for x in between)
-    apart: Array = square > (np.take(radius, a) + np.take(radius, b) + far) ** 2
-    return apart
+    meet: Array = square <= ((1.0 + _ROUNDED) * (np.take(radius, a) + np.take(radius, b)) + far) ** 2
+    return meet
+
+
+def bend_of(turn: Array, chord: Array) -> Array:
+    """How far a point that turns by at most pi is off the even way between its ends, a chord apart, at most:
+    its radius is chord / (2 sin(turn / 2)), and a way whose acceleration is at most a is off its chord by
+    a / 8."""
+    return chord * np.where(turn > 1e-6, 0.0625 * turn**2 / np.sin(np.maximum(0.5 * turn, 1e-6)), turn)
 
 
 def _along(one: _Swept, other: _Swept) -> tuple[Array, list[Array], Array]:
@@ -133,10 +135,7 @@ def _swept(boxes: Array, start: Poses, end: Poses) -> _Swept:
     places = start.apply(middle), end.apply(middle)
     chord = np.linalg.norm(places[1] - places[0], axis=1) + angle * np.linalg.norm(half, axis=1)
     axes = _axes(start.unit_wxyz), _axes(end.unit_wxyz)
-    # Its radius is chord / (2 sin(angle / 2)), and a way whose acceleration is at most a is off its chord by
-    # a / 8.
-    bent = np.where(angle > 1e-6, 0.0625 * angle**2 / np.sin(np.maximum(0.5 * angle, 1e-6)), angle)
-    return _Swept(*places, *axes, half, bent * chord)
+    return _Swept(*places, *axes, half, bend_of(angle, chord))
 
 
 def _axes(unit: Array) -> Array:
