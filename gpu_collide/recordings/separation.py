@@ -73,9 +73,12 @@ def stay_apart(bodies: Bodies, pairs: Array, measures: Array) -> Array:
     """Of which pairs (p, 2) of bodies a direction proves that they do not touch in their step; False says
     nothing. `measures` are those of their meshes."""
     swept = _swept(measures[bodies.shape], bodies.start, bodies.end)
-    between, ways, reach = _along(*(_Swept(*(x[side] for x in swept)) for side in pairs.T))
+    radius = np.linalg.norm(swept.half, axis=1) + swept.bend
+    apart = ~balls_meet(swept.start, swept.end - swept.start, radius, pairs)
+    rows = np.flatnonzero(~apart)
+    between, ways, reach = _along(*(_Swept(*(x[side] for x in swept)) for side in pairs[rows].T))
     ends = between, between + ways[1] - ways[0]
-    apart: Array = ((np.minimum(*ends) > reach) | (np.maximum(*ends) < -reach)).any(axis=1)
+    apart[rows] = ((np.minimum(*ends) > reach) | (np.maximum(*ends) < -reach)).any(axis=1)
     return apart
 
 
