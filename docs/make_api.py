@@ -26,8 +26,8 @@ PAGES = (
         "collisions.md", "Collisions",
         "Contacts of pairs of bodies, how near they come, and the pairs that may meet.",
         ("collide", "clearance", "contacts_at", "check_motions", "Robot", "Joint", "find_pairs", "BroadPhase",
-         "Scene", "collide_trajectories", "events", "Tuning", "screw_motion", "motion_difference",
-         "chord_error"),
+         "Scene", "collide_trajectories", "events", "events_of", "Tuning", "screw_motion",
+         "motion_difference", "chord_error"),
     ),
     (
         "bodies.md", "Meshes, poses, recordings", "What queries are given.",

@@ -31,6 +31,7 @@ from gpu_collide.queries.scene import Scene
 from gpu_collide.queries.trajectories import collide_trajectories
 from gpu_collide.recordings import Recording, load_recording
 from gpu_collide.recordings.events import events
+from gpu_collide.recordings.together import events_of
 from gpu_collide.results.clearance import Clearance
 from gpu_collide.results.contacts import Contacts, Kind, Status
 from gpu_collide.results.encounters import Encounters
@@ -54,8 +55,9 @@ __all__ = [
     "Kind", "Manifolds", "Mesh", "MotionChecks", "NearMisses", "PointMatch", "Poses", "Recording", "Robot",
     "Scene", "Side", "Status",
     "TrafficEvents", "TrajectoryContacts", "Tuning", "baselines", "batch", "check_motions", "chord_error",
-    "clearance", "collide", "collide_trajectories", "contacts_at", "devices", "events", "find_pairs",
-    "load_mesh", "load_recording", "motion_difference", "pluecker", "screw_motion", "shapes", "sweep", "view",
+    "clearance", "collide", "collide_trajectories", "contacts_at", "devices", "events", "events_of",
+    "find_pairs", "load_mesh", "load_recording", "motion_difference", "pluecker",
+    "screw_motion", "shapes", "sweep", "view",
 ]  # fmt: skip
 
 

@@ -1,4 +1,5 @@
-"""Vehicles of a table: all collisions on the whole way, beside tests of samples by NumPy and shapely.
+"""Vehicles of a table: all collisions on the whole way, beside tests of samples by NumPy, shapely and
+CommonRoad's drivability checker, as far as they are installed.
 
 The town of examples/traffic.py, 200 vehicles for 30 s at 10 Hz, as it is (4 to 17 m/s) and three times as
 fast. Samples are the rows themselves, and 25 and 100 a second on the same arcs, whose places are handed to
@@ -9,6 +10,7 @@ processor time, the least of the rounds.
 
 from __future__ import annotations
 
+import importlib.util
 import time
 
 import numpy as np
@@ -19,7 +21,7 @@ from bench.settings import BenchError, Settings
 from examples.traffic import town
 
 NAME = "traffic"
-HELP = "collisions of vehicles of a table, beside tests of samples at 10, 25 and 100 Hz by NumPy and shapely"
+HELP = "collisions of vehicles of a table, beside tests of samples by NumPy, shapely and CommonRoad"
 
 VEHICLES, SECONDS, RATE, ROUNDS = 200, 30.0, 10.0, 3
 SAMPLED = (10, 25, 100)
@@ -90,12 +92,8 @@ def sampled(recording: gc.Recording, rate: int):
 
 def peers():
     """Functions of samples that return (k, 3) of sample, low body, high body where two overlap."""
-    found = {"numpy": by_numpy}
-    try:
-        import shapely  # noqa: F401
-    except ImportError:
-        return found
-    return found | {"shapely": by_shapely}
+    found = {"numpy": by_numpy, "shapely": by_shapely, "commonroad_dc": by_commonroad}
+    return {name: ask for name, ask in found.items() if importlib.util.find_spec(name)}
 
 
 def by_numpy(times, place, heading, half, there):
@@ -139,6 +137,28 @@ def by_shapely(times, place, heading, half, there):
         i, j = shapely.STRtree(boxes).query(boxes, predicate="intersects")
         i, j = i[i < j], j[i < j]
         found.append(np.stack([np.full(len(i), k), some[i], some[j]], axis=1))
+    return np.concatenate(found)
+
+
+def by_commonroad(times, place, heading, half, there):
+    """A checker of CommonRoad's for the rectangles of each sample, and those that each of them hits."""
+    from commonroad_dc import pycrcc
+
+    found = []
+    for k in range(len(times)):
+        some = np.flatnonzero(there[k])
+        rows = np.column_stack([half[some], heading[k, some], place[k, some]])
+        boxes = [pycrcc.RectOBB(*row) for row in rows.tolist()]
+        number, checker = {box: i for i, box in enumerate(boxes)}, pycrcc.CollisionChecker()
+        for box in boxes:
+            checker.add_collision_object(box)
+        hits = [
+            (k, some[i], some[j])
+            for i, box in enumerate(boxes)
+            for j in map(number.get, checker.find_all_colliding_objects(box))
+            if i < j
+        ]
+        found.append(np.array(hits, int).reshape(-1, 3))
     return np.concatenate(found)
 
 

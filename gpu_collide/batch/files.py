@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DONE", "PLAN", "crumbs", "done", "drop_crumb", "locked", "mark_of", "part",
-    "read_crumb", "sha256", "there", "write",
+    "read_crumb", "sha256", "there", "tried", "write",
 ]  # fmt: skip
 
 PLAN = "plan.json"
@@ -108,6 +108,16 @@ def crumbs(out: Path, item: int) -> Iterator[Callable[[int], None]]:
             file.write(b"%12d" % recording)
 
         yield note
+    path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def tried(out: Path, item: int) -> Iterator[bool]:
+    """Whether this item was begun before and did not end, as if its process had."""
+    path = out / _WORK / f"tried-{item}"
+    before = path.exists()
+    path.touch()
+    yield before
     path.unlink(missing_ok=True)
 
 

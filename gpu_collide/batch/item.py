@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
     from gpu_collide.batch.plan import Item, Source
 
-__all__ = ["Came", "Job", "Share", "asked_of", "is_of_machine", "is_of_recording", "run_item", "worked"]
+__all__ = [
+    "Came", "Job", "Share", "asked_of", "is_of_machine", "is_of_recording", "run_item", "worked", "write_item",
+]  # fmt: skip
 
 FATAL = (BackendUnavailableError, DeviceError, ImportError, KernelCompileError)
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
@@ -69,6 +71,10 @@ class Job:
     record: bool
     max_distance: float | None = None
 
+    def run(self, item: Item, sources: list[Source]) -> dict[str, Any]:
+        """Do an item; `sources` are its recordings. Its mark is written last, and returned."""
+        return run_item(self, item, sources)
+
 
 @dataclass(frozen=True)
 class Share:
@@ -98,7 +104,7 @@ def worked(job: Job, item: Item, sources: list[Source], share: Share | None = No
     try:
         if _begun is None or _begun[0] is not job:
             _begun = job, job if share is None else _begin(job, share)
-        return run_item(_begun[1], item, sources)
+        return _begun[1].run(item, sources)
     except Exception as error:
         try:
             return pickle.loads(pickle.dumps(error))
@@ -122,7 +128,7 @@ def run_item(job: Job, item: Item, sources: list[Source]) -> dict[str, Any]:
     """Do an item; `sources` are its recordings. Its mark is written last, and returned."""
     later = [name for name in job.tables if tables.TABLES[name].seams]
     if item.joins:
-        return _write(job, item, {name: _joined(job, item, sources[0], name) for name in later}, [], {})
+        return write_item(job, item, {name: _joined(job, item, sources[0], name) for name in later}, [], {})
     if not item.steps and not item.cut:
         later = []
     rows: dict[str, list[Any]] = {name: [] for name in job.tables}
@@ -148,10 +154,12 @@ def run_item(job: Job, item: Item, sources: list[Source]) -> dict[str, Any]:
             else:
                 for name, table in made.items():
                     rows[name].append(table)
-    return _write(job, item, rows, errors, seams)
+    return write_item(job, item, rows, errors, seams)
 
 
-def _write(job: Job, item: Item, rows: Any, errors: Any, seams: dict[str, tuple[int, Any]]) -> dict[str, Any]:
+def write_item(
+    job: Job, item: Item, rows: Any, errors: Any, seams: dict[str, tuple[int, Any]]
+) -> dict[str, Any]:
     written = dict(seams)
     pa = tables.arrow()
     for name, parts in {**rows, tables.ERRORS: [tables.errors_table(errors)]}.items():

@@ -158,8 +158,11 @@ def _brief(value: Any, other: Any) -> str:
     return text if len(text) <= 100 else text[:97] + "..."
 
 
-def sources_of(inputs: StrPath | Any, out: str) -> list[Source]:
-    """Recordings that are named: files, folders with all that is in them but `out`, or several of both."""
+def sources_of(
+    inputs: StrPath | Any, out: str, suffixes: tuple[str, ...] = RECORDING_SUFFIXES
+) -> list[Source]:
+    """Recordings that are named: files, folders with all that is in them but `out`, or several of both.
+    `suffixes` are those of recordings in folders."""
     if isinstance(inputs, (str, os.PathLike)):
         inputs = [inputs]
     paths: list[str] = []
@@ -170,10 +173,12 @@ def sources_of(inputs: StrPath | Any, out: str) -> list[Source]:
         if not os.path.exists(path):
             raise FileNotFoundError(f"inputs: there is no recording or folder {path!r}")
         inside = (
-            sorted(_recordings_in(path, out)) if os.path.isdir(path) and not _is_recording(path) else [path]
+            sorted(_recordings_in(path, out, suffixes))
+            if os.path.isdir(path) and not path.lower().endswith(suffixes)
+            else [path]
         )
         if not inside:
-            raise ValueError(f"inputs: no recording ({', '.join(RECORDING_SUFFIXES)}) is in folder {path!r}")
+            raise ValueError(f"inputs: no recording ({', '.join(suffixes)}) is in folder {path!r}")
         paths += inside
     if not paths:
         raise ValueError("inputs: expected at least one recording, got none")
@@ -186,17 +191,13 @@ def sources_of(inputs: StrPath | Any, out: str) -> list[Source]:
     return [Source.at(path, os.path.relpath(path, folder).replace(os.sep, "/")) for path in paths]
 
 
-def _is_recording(path: str) -> bool:
-    return path.lower().endswith(RECORDING_SUFFIXES)
-
-
-def _recordings_in(folder: str, out: str) -> Iterator[str]:
+def _recordings_in(folder: str, out: str, suffixes: tuple[str, ...]) -> Iterator[str]:
     with os.scandir(folder) as entries:
         for entry in entries:
-            if _is_recording(entry.name):
+            if entry.name.lower().endswith(suffixes):
                 yield entry.path
             elif entry.is_dir() and entry.path != out:
-                yield from _recordings_in(entry.path, out)
+                yield from _recordings_in(entry.path, out, suffixes)
 
 
 def items_of(

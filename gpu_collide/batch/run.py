@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from gpu_collide.batch.plan import Item, Source
     from gpu_collide.recordings.recording import Recording
 
-__all__ = ["BatchSummary", "collide"]
+__all__ = ["BatchSummary", "EngineName", "carried_out", "check_run", "collide", "fingerprint"]
 
 EngineName = Literal["serial", "processes", "ray"]
 
@@ -186,15 +186,9 @@ def collide(
     has a mark counts, and it is written last, so that a run may be killed at any time. The finished folder
     has the same bytes whatever the engine, the number of workers, and what happened on the way.
     """
-    begun = time.perf_counter()
-    check_choice(engine, "engine", ENGINES)
-    check_choice(on_error, "on_error", ("record", "raise"))
-    check_callable(progress, "progress")
-    for name, value in (("workers", workers), ("threads_per_worker", threads_per_worker)):
-        check_positive(value, name, none_ok=True, integer=True)
+    retries = check_run(engine, workers, threads_per_worker, retries, on_error, progress)
     for name, value in (("poses_per_item", poses_per_item), ("parts", parts)):
         check_positive(value, name, integer=True)
-    retries = max(whole_number(retries, "retries"), 0)
     resume = check_bool(resume, "resume")
     tables, max_distance = _check_tables(tables, max_distance)
     shares = check_cut(cut, parts, dict(options))
@@ -203,7 +197,7 @@ def collide(
     question = {
         "versions": {"gpu_collide": __version__, "pyarrow": arrow().__version__},
         "tables": list(tables), "options": asked, "poses_per_item": poses_per_item, "cut": shares,
-        **{name: _fingerprint(value) for name, value in given.items()},
+        **{name: fingerprint(value) for name, value in given.items()},
     }  # fmt: skip
     if max_distance is not None:
         question["max_distance"] = max_distance
@@ -211,11 +205,47 @@ def collide(
     folder = Path(os.path.abspath(os.fspath(out)))
     job = Job(folder, given, dict(options), tables, about, on_error == "record", max_distance)
     sources = sources_of(inputs, str(folder))
-    with files.locked(folder, (*tables, ERRORS, *_seams(tables))):
-        plan = _plan(job, question, sources, resume, poses_per_item, shares)
-        count = Count(plan, folder, files.done(folder), begun)
+    joins, load = bool(_seams(tables)), functools.partial(_load, job)
+    cut_up = functools.partial(items_of, sources, poses_per_item, shares, joins, load)
+    working: dict[str, Any] = {"engine": engine, "workers": workers, "threads_per_worker": threads_per_worker}
+    return carried_out(job, question, sources, cut_up, resume, retries, progress, **working)
+
+
+def check_run(
+    engine: Any, workers: Any, threads_per_worker: Any, retries: Any, on_error: Any, progress: Any
+) -> int:
+    """Raise if anything of how a run is made is wrong; returns the retries."""
+    check_choice(engine, "engine", ENGINES)
+    check_choice(on_error, "on_error", ("record", "raise"))
+    check_callable(progress, "progress")
+    for name, value in (("workers", workers), ("threads_per_worker", threads_per_worker)):
+        check_positive(value, name, none_ok=True, integer=True)
+    return max(whole_number(retries, "retries"), 0)
+
+
+def carried_out(
+    job: Job,
+    question: Any,
+    sources: list[Source],
+    cut_up: Callable[[], list[Item]],
+    resume: bool,
+    retries: int,
+    progress: Callable[[BatchSummary], object] | None,
+    *,
+    engine: EngineName,
+    workers: int | None,
+    threads_per_worker: int | None,
+) -> BatchSummary:
+    """Plan a run, or read the plan of one that is resumed, and have an engine do what is left of it.
+
+    `question` is what the plan says was asked, `cut_up` makes the items of a new one.
+    """
+    begun = time.perf_counter()
+    with files.locked(job.out, (*job.tables, ERRORS, *_seams(job.tables))):
+        plan = _plan(job, question, sources, resume, cut_up)
+        count = Count(plan, job.out, files.done(job.out), begun)
         if count.left:
-            backend = options.get("backend", "auto")
+            backend = job.options.get("backend", "auto")
             working = open_engine(engine, job, workers, threads_per_worker, backend)
             try:
                 _drive(working, job, plan, count, retries, progress)
@@ -238,7 +268,7 @@ def _given(meshes: Any, shape: Any, static: Any, two_sided: Any) -> dict[str, An
 
 
 def _plan(
-    job: Job, question: Any, sources: list[Source], resume: bool, poses_per_item: int, cut: Any
+    job: Job, question: Any, sources: list[Source], resume: bool, cut_up: Callable[[], list[Item]]
 ) -> Plan:
     """The plan of the run in its folder, or one that is made there."""
     path = job.out / files.PLAN
@@ -249,8 +279,7 @@ def _plan(
     others = files.there(job.out)
     if others:
         raise FileExistsError(f"out: {str(job.out)!r} has files that are no run's: {', '.join(others[:3])}")
-    load = functools.partial(_load, job)
-    plan = Plan(question, sources, items_of(sources, poses_per_item, cut, bool(_seams(job.tables)), load))
+    plan = Plan(question, sources, cut_up())
     files.write(job.out, {files.PLAN: plan.text().encode()})
     return plan
 
@@ -335,7 +364,7 @@ class Count:
 
 def _seams(names: Any) -> list[str]:
     """Folders of what is joined at the end."""
-    return [folder for name in names if (folder := TABLES[name].seams)]
+    return [folder for name in names if name in TABLES and (folder := TABLES[name].seams)]
 
 
 def _check_tables(names: Any, max_distance: Any) -> tuple[tuple[str, ...], float | None]:
@@ -367,10 +396,10 @@ def _asked(options: Mapping[str, Any]) -> dict[str, Any]:
         name: options.get(name) for name in ("max_speed", "max_turn", "world", "group", "mask", "ignore")
     }
     told |= {name: bool(options.get(name, False)) for name in ("still_pairs", "exit")}
-    return {name: _fingerprint(value) for name, value in told.items() if name not in _FREE}
+    return {name: fingerprint(value) for name, value in told.items() if name not in _FREE}
 
 
-def _fingerprint(value: Any) -> Any:
+def fingerprint(value: Any) -> Any:
     """What a value is, so that JSON can say it: itself, or the digest of what meshes and arrays hold."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
@@ -380,9 +409,9 @@ def _fingerprint(value: Any) -> Any:
         return value.digest
     if isinstance(value, Bodies):
         places = value.shape, value.start.position, value.start.quat_wxyz
-        return [[_fingerprint(mesh) for mesh in value.meshes], *map(_fingerprint, places)]
+        return [[fingerprint(mesh) for mesh in value.meshes], *map(fingerprint, places)]
     if isinstance(value, tuple):
-        return [_fingerprint(part) for part in value]
+        return [fingerprint(part) for part in value]
     array = as_numpy(value, "options")
     array = np.ascontiguousarray(array, np.float64 if array.dtype.kind == "f" else np.int64)
     text = f"{array.dtype.str} {array.shape}".encode()

@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gpu_collide.results.encounters import Encounters
+    from gpu_collide.results.events import TrafficEvents
     from gpu_collide.results.near_misses import NearMisses
 
     Seam = Encounters | NearMisses
 
 __all__ = [
-    "CONTACTS", "ERRORS", "NEAR_MISSES", "TABLES", "arrow", "errors_table", "joined", "parquet_bytes",
-    "seam", "seam_bytes", "table",
+    "CONTACTS", "ERRORS", "NEAR_MISSES", "TABLES", "arrow", "errors_table", "events_table", "joined",
+    "parquet_bytes", "seam", "seam_bytes", "table",
 ]  # fmt: skip
 
 #: The questions that a run may ask of a recording.
@@ -130,6 +131,11 @@ def seam_bytes(found: Any, name: str) -> bytes:
     file = io.BytesIO()
     dataclasses.replace(of, info=kept).save(file)
     return file.getvalue()
+
+
+def events_table(found: TrafficEvents, recording: str) -> Any:
+    """Arrow table of events, ``recording`` first."""
+    return _named(found.to_arrow(), recording)
 
 
 def parquet_bytes(rows: Any, about: Mapping[str, Any]) -> memoryview:

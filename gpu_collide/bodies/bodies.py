@@ -316,6 +316,14 @@ class Bodies(Frozen):
         )
         return other
 
+    def again(self, shape: NDArray[np.int32], start: Poses, end: Poses) -> Bodies:
+        """Others of the same meshes, `shape` (n,) int32; nothing is copied or checked."""
+        other = Bodies.__new__(Bodies)
+        other.__dict__.update(
+            meshes=self.meshes, shape=shape, start=start, end=end, worlds=None, named=self.named
+        )
+        return other
+
     @property
     def world(self) -> NDArray[np.int64] | None:
         """(n,) int64: world of each body, if poses came in rows, a row for each world."""

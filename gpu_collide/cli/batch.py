@@ -147,7 +147,7 @@ def batch(options: argparse.Namespace, terminal: Terminal) -> int:
                 resume=options.resume,
                 retries=options.retries,
                 on_error="raise" if options.stop_on_error else "record",
-                progress=lambda done: update(done.items_done, done.items, _how_far(done)),
+                progress=lambda done: update(done.items_done, done.items, how_far(done)),
                 max_speed=options.max_speed,
                 max_turn=math.radians(options.max_turn) if options.max_turn else None,
                 **query,
@@ -155,18 +155,18 @@ def batch(options: argparse.Namespace, terminal: Terminal) -> int:
         except KeyboardInterrupt:
             terminal.note(f"{options.output} has what is done; the same command with --resume goes on")
             raise
-    terminal.table(f"Batch: {options.output}", ["", ""], _rows(summary))
+    terminal.table(f"Batch: {options.output}", ["", ""], rows_of_run(summary))
     return 2 if summary.failed else 0
 
 
-def _how_far(done: BatchSummary) -> str:
+def how_far(done: BatchSummary) -> str:
     """Rate, failures so far, time left."""
     rate = (done.items_done - done.items_found) / done.seconds if done.seconds else 0.0
     left = f"{done.seconds_left:,.0f} s left"
     return f"{done.recordings_done:,} recordings, {rate:.3g} items/s, {done.failed:,} failed, {left}"
 
 
-def _rows(summary: BatchSummary) -> list[tuple[str, str]]:
+def rows_of_run(summary: BatchSummary) -> list[tuple[str, str]]:
     items = f"{summary.items:,}"
     if summary.items_found:
         items += f", of which {summary.items_found:,} were done before"

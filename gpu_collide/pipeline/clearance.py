@@ -4,7 +4,9 @@ f01 and planes between hulls."""
 
 from __future__ import annotations
 
+import operator
 import time
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -48,10 +50,7 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
     progress : callable, optional
         Called as ``progress(rows_done, rows)``.
     """
-    # Of the filters, boxes settle less than they cost beside planes. Distances are those of the meshes, less
-    # both rounding radii.
-    wanted = Options(features="all", precision=run.precision, motion=options.motion, filters=("spheres",))
-    plan = replace(decide(bodies.meshes, wanted, run.backend), at_distance=False)
+    plan = _plan(run, bodies.meshes, options.motion)
     far = asked.at is None and np.min(asked.max_distance, initial=np.inf) < np.inf
     programs = ("bodies", "overlap_body", "clearance_body") if plan.pieces else ("overlap", "clearance")
     run.build("screw", *programs, *(("hulls_apart",) if far else ()))
@@ -91,6 +90,18 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
         found, row = with_regions(found, regions)
     found["pair"] = (row // times).astype(np.int32)
     return _placed(found, bound.origin)
+
+
+def _plan(run, meshes, motion):
+    """The plan for meshes, which are mostly those of the call before."""
+    kept, plan = run.kept.get(("clearance", motion), ((), None))
+    if len(kept) != len(meshes) or not all(map(operator.is_, (ref() for ref in kept), meshes)):
+        # Of the filters, boxes settle less than they cost beside planes. Distances are those of the meshes, less
+        # both rounding radii.
+        options = Options(features="all", precision=run.precision, motion=motion, filters=("spheres",))
+        plan = replace(decide(meshes, options, run.backend), at_distance=False)
+        run.kept["clearance", motion] = [weakref.ref(mesh) for mesh in meshes], plan
+    return plan
 
 
 def _empty(times):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.queries.trajectory_batches import StepBatch
 
-__all__ = ["Recorded", "near_misses"]
+__all__ = ["NearMissBatches", "Recorded", "near_misses"]
 
 
 @runtime_checkable
@@ -78,18 +78,8 @@ class NearMissBatches(StepBatches):
     def batch(self, first: int, window: Any) -> NearMisses:
         """Near misses of the steps from frame `first` on."""
         batch, engine = self.opened(first, window), self.engine
-        since = self._since(batch)
         pairs = gathered(open_search(engine, batch.bodies, batch.rules, margin=self.limit))
-        moving, at = batch.of_pairs(pairs)
-        pairs, at = pairs[moving], at[moving]
-        a, b = batch.number[pairs].T
-        order = np.lexsort([at, b, a])
-        search = NearRows(engine, batch.bodies, pairs[order], self.tolerance, self.limit)
-        near, upper, starts = search.near()
-        a, b, at, pairs = (values[order[near]] for values in (a, b, at, pairs))
-        since = np.maximum(since[at, a], since[at, b])
-        starts[~starts] = search.near_at_start(near[~starts])
-        since[~starts] = first + at[~starts]  # begins a pass
+        a, b, at, since, pairs, search, near, upper = self.near_steps(batch, pairs)
         new = begins(a, b, since, first + at)
         told, which = search.nearest(near, upper, np.cumsum(new) - 1)
         step, fraction = at[which], told.pop("time")
@@ -110,6 +100,34 @@ class NearMissBatches(StepBatches):
             **sorted_by_time(rows), skipped=batch.skipped, moved=self.moved, info=info,
             frames=np.array([first, first + len(batch.t0)]),
         )  # fmt: skip
+
+    def near_steps(self, batch: StepBatch, pairs: Array) -> tuple[Any, ...]:
+        """Pairs and steps that come within the limit, of the pairs (p, 2) of bodies of a batch.
+
+        Returns
+        -------
+        a, b, at : (k,) int ndarray
+            Bodies, and the step, counted in the batch; in the order of (a, b, at).
+        since : (k,) int64 ndarray
+            What ends before this step is a pass of its own.
+        pairs : (k, 2) int ndarray
+            The two in the bodies of the batch.
+        search : NearRows
+        near, upper : (k,) ndarray
+            As `NearRows.near` has them.
+        """
+        first, since = batch.first, self._since(batch)
+        moving, at = batch.of_pairs(pairs)
+        pairs, at = pairs[moving], at[moving]
+        a, b = batch.number[pairs].T
+        order = np.lexsort([at, b, a])
+        search = NearRows(self.engine, batch.bodies, pairs[order], self.tolerance, self.limit)
+        near, upper, starts = search.near()
+        a, b, at, pairs = (values[order[near]] for values in (a, b, at, pairs))
+        since = np.maximum(since[at, a], since[at, b])
+        starts[~starts] = search.near_at_start(near[~starts])
+        since[~starts] = first + at[~starts]  # begins a pass
+        return a, b, at, since, pairs, search, near, upper
 
     def _since(self, batch: StepBatch) -> Array:
         """(s, n + static) int64: the last step before each in which the body moved, or was away; -1: none."""

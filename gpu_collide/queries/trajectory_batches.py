@@ -160,6 +160,15 @@ class Participants:
             return False
         return bool((self.rank[: self.n] < 0).any() or (self.rank[self.n :] >= 0).any())
 
+    def meet(self, a: Array, b: Array) -> Array:
+        """Which pairs of bodies the groups, masks and ignored pairs allow, (p,) bool."""
+        kept = np.ones(len(a), bool)
+        if self.group is not None or self.mask is not None:
+            every = np.full(self.n + self.n_static, 0xFFFFFFFF)
+            group, mask = (every if bits is None else bits & 0xFFFFFFFF for bits in (self.group, self.mask))
+            kept &= ((group[a] & mask[b]) != 0) & ((group[b] & mask[a]) != 0)
+        return kept if self.ignore is None else kept & ~self.ignored(np.stack([a, b], axis=1))
+
     def ignored(self, pairs: Array) -> Array:
         """Which pairs (p, 2) of bodies are ignored."""
         if self.ignore is None:
@@ -228,15 +237,16 @@ class StepBatches:
         self.progress = once_each(self.progress)
         self.doubted = False
 
-    def opened(self, first: int, window: Any) -> StepBatch:
-        """The bodies of the steps from frame `first` on."""
+    def opened(self, first: int, window: Any, only: Any = None) -> StepBatch:
+        """The bodies of the steps from frame `first` on; `only` of which bodies in which steps, if it is a
+        function of which are known, (steps, n) bool, that returns such an array."""
         crew, steps = self.crew, len(window[0]) - 1 if len(window[0]) else 0
         if not self.doubted:
             self.doubted = True
             warn_of_recording(crew.movers, crew.static, (*window[:3], window[3] & window[4]), self.times)
         t0, t1 = self.times[first : first + steps], self.times[first + 1 : first + steps + 1]
         why = self._why_not(window, t1 - t0)
-        step, body = np.nonzero(why == 0)
+        step, body = np.nonzero(why == 0 if only is None else only(why == 0))
         bodies, rules = self._bodies(window, step, body, steps)
         number = np.concatenate([body, crew.n + np.arange(crew.n_static)])
         at, who = np.nonzero((why > 0) & (why < _ABSENT))
@@ -317,20 +327,26 @@ class TrajectoryBatches(StepBatches):
     def batch(self, first: int, window: Any) -> TrajectoryContacts:
         """`TrajectoryContacts` of the steps from frame `first` on."""
         batch = self.opened(first, window)
-        options = self.engine.options
-        pairs = open_search(self.engine, batch.bodies, batch.rules, margin=options.target_distance)
+        margin = self.engine.options.target_distance
+        pairs = open_search(self.engine, batch.bodies, batch.rules, margin=margin)
         progress = self._progress_within(first, len(batch.t0))
+        result = self.contacts(batch, pairs, progress)
+        self.finished(batch)
+        return result
+
+    def contacts(self, batch: StepBatch, pairs: Any, progress: Any = None) -> TrajectoryContacts:
+        """Contacts of pairs of the bodies of a batch, (p, 2) int32 or a search, and parked ones."""
+        first = batch.first
         found = answer(self.engine, batch.bodies, pairs, progress).to_numpy()
         if self.exit:
-            found = with_exits(found, batch.bodies, options)
+            found = with_exits(found, batch.bodies, self.engine.options)
         result = self._result(found, batch)
         if not self.still_pairs:
             parked = parked_pairs(self.engine, self.crew, batch.bodies, batch.step, batch.body)
             parked["step"] += first
             result |= _with_pairs(result, parked)
-        self.finished(batch)
         info = {**found.info, **self.told}
-        del info["invalid_bodies"]  # none: they are in `skipped`
+        info.pop("invalid_bodies", None)  # none: they are in `skipped`
         return TrajectoryContacts(**result, skipped=batch.skipped, first_step=first, info=info)
 
     def _progress_within(self, first: int, steps: int) -> Any:

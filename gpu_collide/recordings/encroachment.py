@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.queries.collide import collide
 from gpu_collide.recordings.separation import Separations
 from gpu_collide.results.enums import Status
@@ -131,19 +130,21 @@ def _near(
 ) -> tuple[Array, Array, Array]:
     """Row, step of A and step of B of all steps that come near the same places, by whatever shift of at most
     `most` seconds."""
-    times, radius = tracks.times, np.array([mesh.radius for mesh in tracks.meshes])[tracks.shape]
+    times, measures = tracks.times, tracks.measures
+    radius = (np.linalg.norm(measures[:, :3], axis=1) + measures[:, 3])[tracks.shape]
     found = []
     for row, (one, other) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-        step = np.arange(low[row], high[row])
-        places = []
+        step, places = np.arange(low[row], high[row]), []
         for body in (one, other):
-            of = np.full(len(step), body)
-            mine = step[tracks.both_known(of, of, step)]
-            of = of[: len(mine)]
-            here, there = tracks.at(of, mine).position, tracks.at(of, mine + 1).position
-            places.append((mine, here, radius[body] + _ARC * np.linalg.norm(there - here, axis=1)))
+            mine = step[tracks.both_known(np.full(len(step), body), np.full(len(step), body), step)]
+            here, there = tracks.place(body, mine), tracks.place(body, mine + 1)
+            length = np.sqrt(sum((x - y) ** 2 for x, y in zip(here.T, there.T, strict=True)))
+            places.append((mine, here, radius[body] + _ARC * length))
         (i, at, reach), (j, to, more) = places
-        near = ((at[:, None] - to) ** 2).sum(axis=-1) <= (reach[:, None] + more) ** 2
+        apart = np.zeros((len(i), len(j)))
+        for x, y in zip(at.T, to.T, strict=True):
+            apart += (x[:, None] - y) ** 2
+        near = apart <= (reach[:, None] + more) ** 2
         near &= (times[j] - times[i + 1][:, None] < most) & (times[i][:, None] - times[j + 1] < most)
         rows, columns = np.nonzero(near)
         found.append((np.full(len(rows), row), i[rows], j[columns]))
@@ -203,7 +204,7 @@ class _Search:
             for at in (since, until)
         ]
         pairs = np.arange(len(body)).reshape(2, -1).T
-        bodies = Bodies(tracks.meshes, tracks.shape[body], *ends)
+        bodies = tracks.bodies.again(tracks.shape[body], *ends)
         met = collide(bodies, pairs, contacts="first", motion="body", **options)
         touch[both] = (met.status == Status.HIT) | (met.status == Status.INITIAL_OVERLAP)
         return touch

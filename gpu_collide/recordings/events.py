@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_collide._calls import within_memory
-from gpu_collide._validate import as_int_array, check_positive
+from gpu_collide._calls import warn_caller, within_memory
+from gpu_collide._validate import as_int_array, check_positive, how_many
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.quaternion import rotate
 from gpu_collide.geometry.boxes import boxes, size_of_box
@@ -18,13 +18,13 @@ from gpu_collide.queries.trajectories import check_ignore, check_numbers
 from gpu_collide.recordings.encroachment import post_encroachment_times
 from gpu_collide.recordings.overlaps import FramesTogether, frames_together
 from gpu_collide.recordings.recording import Recording
-from gpu_collide.recordings.tracks import Tracks, least_ttc_of_steps, merged
+from gpu_collide.recordings.steps import Steps, steps_of
+from gpu_collide.recordings.tracks import Tracks, merged
 from gpu_collide.results.enums import EventKind, Side, Status
 from gpu_collide.results.events import TrafficEvents
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array, ArrayLike, BackendName, MotionName, Precision
-    from gpu_collide.results.encounters import Encounters
     from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
 __all__ = ["events"]
@@ -138,12 +138,16 @@ def events(
     rules = {"world": world, "group": group, "mask": mask, "ignore": ignore}
     machine: dict[str, Any] = {"precision": precision, "backend": backend, "max_bytes": max_bytes}
     along = {"motion": motion, "max_speed": max_speed, "max_turn": max_turn, **rules, **machine}
-    near = clearance(recording, max_distance=max_distance, **along)
-    found = recording.collide(**along)
-    tracks = Tracks(recording, found.skipped)
-    ttc = least_ttc_of_steps(tracks, max_ttc, rules, machine) if max_ttc is not None else None
-    rows = _Rows(tracks, found.encounters(), near, ttc, max_ttc or 0.0, {"motion": motion, **machine})
-    told = {**_meetings(rows, found, machine), "pet": np.zeros(len(rows.met))}
+    asked = steps_of(recording, check_positive(max_distance, "max_distance"), max_ttc, machine, along)
+    tracks = Tracks(recording, asked.found.skipped)
+    if len(tracks.lost):
+        warn_caller(
+            f"{how_many(len(tracks.lost), 'vehicle')} of {recording.n_bodies} in no step, and so in no "
+            "event: seen at single times only, or without a place or heading; first: "
+            f"{recording.ids[tracks.lost[0]]}"
+        )
+    rows = _Rows(tracks, asked, max_ttc or 0.0)
+    told = {**_meetings(rows, asked.found, machine), "pet": np.zeros(len(rows.met))}
     missed = _near_misses(rows)
     a, b = missed["body_a"], missed["body_b"]
     missed["pet"] = np.full(len(a), np.inf)
@@ -153,7 +157,7 @@ def events(
     fields = {name: np.concatenate([told[name], missed[name]]) for name in missed}
     fields |= _seen_from_both(tracks, fields)
     order = np.lexsort([fields[name] for name in ("step", "body_b", "body_a", "time")])
-    info = {name: value for name, value in near.info.items() if name not in ("timings", "tolerance")}
+    info = {name: value for name, value in asked.info.items() if name != "frames_per_batch"}
     info |= {"max_ttc": max_ttc, "max_pet": max_pet}
     shown = {name: fields[name][order] for name in TrafficEvents._rows}
     return TrafficEvents(**shown, info=info)
@@ -165,44 +169,44 @@ class _Rows:
     Attributes
     ----------
     met : Encounters
-    passes : NearMisses
+    near, ttc : dict
+        As `Steps` has them.
     run_met, run_near, run_ttc : ndarray of int
         The run of each.
-    ttc : tuple
-        As `least_ttc_of_steps` has it.
+    runs : int
+        How many.
+    first, last : (runs,) ndarray of int
+    pair : (runs, 2) ndarray of int
     """
 
-    def __init__(
-        self, tracks: Tracks, met: Encounters, near: Any, ttc: Any, horizon: float, options: dict[str, Any]
-    ) -> None:
-        self.tracks, self.met, self.near, self.options = tracks, met, near, options
-        self.ttc = (*(np.zeros(0, int),) * 3, np.zeros(0)) if ttc is None else ttc
-        a, b, step, _ = self.ttc
-        count = tracks.n + tracks.n_static
-        key = np.concatenate(
-            [of_a.astype(np.int64) * count + of_b for of_a, of_b in
-             ((met.body_a, met.body_b), (near.body_a, near.body_b), (a, b))]
-        )  # fmt: skip
-        first = np.concatenate([met.first_step, near.first_step, step])
-        times = tracks.times  # what is predicted is waited for
+    def __init__(self, tracks: Tracks, asked: Steps, horizon: float) -> None:
+        self.tracks, self.near, self.ttc, self.nearest = tracks, asked.near, asked.ttc, asked.nearest
+        met, passes, near, ttc = asked.found.encounters(), asked.passes, asked.near, asked.ttc
+        self.met = met
+        a, b = (
+            np.concatenate([getattr(met, name), passes[name], ttc[name], near[name]]).astype(np.int64)
+            for name in ("body_a", "body_b")
+        )
+        times, step = tracks.times, ttc["step"]  # what is predicted is waited for
         until = np.searchsorted(times, times[step] + horizon) - 1
-        last = np.concatenate([met.last_step, near.last_step, np.clip(until, step, tracks.last[step])])
-        key = np.unique(key, return_inverse=True)[1].reshape(-1)
-        run = merged(key, first, last, len(tracks.times))
-        self.run_met, self.run_near, self.run_ttc = np.split(run, [len(met), len(met) + len(near)])
+        until = np.clip(until, step, tracks.last[step])
+        first = np.concatenate([met.first_step, passes["first_step"], step, near["step"]])
+        last = np.concatenate([met.last_step, passes["last_step"], until, near["step"]])
+        key = np.unique(a * (tracks.n + tracks.n_static) + b, return_inverse=True)[1].reshape(-1)
+        run = merged(key, first, last, len(times))
+        counts = [len(met), len(passes["body_a"]), len(step)]
+        self.run_met, _, self.run_ttc, self.run_near = np.split(run, np.cumsum(counts))
         self.runs = int(run.max(initial=-1)) + 1
-        self.span = len(tracks.times) + 2
+        self.span = len(times) + 2
         self.first, self.last = np.full(self.runs, self.span), np.full(self.runs, -1)
         np.minimum.at(self.first, run, first)
         np.maximum.at(self.last, run, last)
         self.pair = np.zeros((self.runs, 2), np.int32)
-        self.pair[self.run_met] = np.stack([met.body_a, met.body_b], axis=1)
-        self.pair[self.run_near] = np.stack([near.body_a, near.body_b], axis=1)
-        self.pair[self.run_ttc] = np.stack([a, b], axis=1)
+        self.pair[run] = np.stack([a, b], axis=1)
 
     def least_ttc(self, of: Array, count: int) -> dict[str, Array]:
         """Least time to collision of `count` events; `of`: the event of each prediction, -1: none."""
-        a, b, step, seconds = self.ttc
+        step, seconds = self.ttc["step"], self.ttc["seconds"]
         least, when = np.full(count, np.inf), np.full(count, np.inf)
         rows = np.flatnonzero(of >= 0)
         rows = rows[np.lexsort([step[rows], seconds[rows], of[rows]])]
@@ -232,7 +236,7 @@ def _meetings(rows: _Rows, found: TrajectoryContacts, machine: dict[str, Any]) -
         values[starts] = other[starts]
     fraction[starts] = 0.0
     time[starts] = tracks.times[met.first_step[starts]]
-    ahead = np.searchsorted(key, rows.run_ttc * rows.span + rows.ttc[2])
+    ahead = np.searchsorted(key, rows.run_ttc * rows.span + rows.ttc["step"])
     fits = ahead < len(key)
     fits[fits] = key[ahead[fits]] // rows.span == rows.run_ttc[fits]
     of = np.full(len(fits), -1)
@@ -321,27 +325,13 @@ def _stretched(mesh: Mesh) -> Mesh:
 
 def _near_misses(rows: _Rows) -> dict[str, Array]:
     """Fields of the rows that are no encounters."""
-    near, tracks = rows.near, rows.tracks
-    number = np.full(rows.runs, 0)
+    tracks, number = rows.tracks, np.zeros(rows.runs, int)
     number[rows.run_met] = -1
     runs = np.flatnonzero(number == 0)
     number[runs] = np.arange(len(runs))
     a, b = rows.pair[runs].T.astype(np.int64)
-    names = ("step", "fraction", "gap", "point_a", "point_b", "normal")
-    told = {
-        name: np.zeros((len(runs), *getattr(near, name).shape[1:]), getattr(near, name).dtype)
-        for name in names
-    }
-    mine = np.flatnonzero(number[rows.run_near] >= 0)
-    mine = mine[np.lexsort([near.step[mine], near.gap[mine], rows.run_near[mine]])]
-    have, at = np.unique(number[rows.run_near[mine]], return_index=True)
-    for name in names:
-        told[name][have] = getattr(near, name)[mine[at]]
-    other = np.setdiff1d(np.arange(len(runs)), have)
-    for name, values in _gaps(rows, a[other], b[other], runs[other]).items():
-        told[name][other] = values
-    times = tracks.times
-    step = told["step"]
+    told = _gaps(rows, number, runs)
+    times, step = tracks.times, told["step"]
     return {
         "body_a": a, "body_b": b, "kind": np.full(len(runs), EventKind.NEAR_MISS),
         "time": times[step] + told["fraction"] * (times[step + 1] - times[step]), **told,
@@ -352,20 +342,31 @@ def _near_misses(rows: _Rows) -> dict[str, Array]:
     }  # fmt: skip
 
 
-def _gaps(rows: _Rows, a: Array, b: Array, runs: Array) -> dict[str, Array]:
-    """Least gap of runs of steps without a pass."""
-    tracks, counts = rows.tracks, rows.last[runs] + 1 - rows.first[runs]
-    of = np.repeat(np.arange(len(runs)), counts)
-    step = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts - rows.first[runs], counts)
-    known = tracks.both_known(a[of], b[of], step)
-    of, step = of[known], step[known]
-    bodies, pairs = tracks.pairs_of(a[of], b[of], step, step + 1)
-    told = clearance(bodies, pairs, **rows.options)
-    order = np.lexsort([step, told.distance, of])
-    best = order[np.searchsorted(of[order], np.arange(len(runs)))] if len(of) else order
+def _gaps(rows: _Rows, number: Array, runs: Array) -> dict[str, Array]:
+    """Least gaps of runs, of those steps that come near; of all of them if none does."""
+    tracks, of = rows.tracks, number[rows.run_near]
+    mine = of >= 0
+    of, step, upper = of[mine], rows.near["step"][mine], rows.near["upper"][mine]
+    other = np.setdiff1d(np.arange(len(runs)), of)
+    counts = rows.last[runs[other]] + 1 - rows.first[runs[other]]
+    more = np.repeat(other, counts)
+    more_step = np.arange(len(more)) - np.repeat(np.cumsum(counts) - counts, counts)
+    more_step += np.repeat(rows.first[runs[other]], counts)
+    pair = rows.pair[runs[more]]
+    known = tracks.both_known(pair[:, 0], pair[:, 1], more_step)
+    more, more_step = more[known], more_step[known]
+    of, step = np.concatenate([of, more]), np.concatenate([step, more_step])
+    a, b = rows.pair[runs[of]].T
+    away = np.linalg.norm(tracks.at(a, step).position - tracks.at(b, step).position, axis=1)
+    upper = np.concatenate([upper, away[len(upper) :]])  # it only says which to ask first
+    order = np.lexsort([step, of])
+    a, b, of, step, upper = (values[order] for values in (a, b, of, step, upper))
+    search = rows.nearest(*tracks.pairs_of(a, b, step, step + 1))
+    search.limit[np.isin(of, other)] = np.inf
+    told, which = search.nearest(np.arange(len(of)), upper, of)
     return {
-        "step": step[best], "fraction": told.time[best], "gap": told.distance[best],
-        "point_a": told.point_a[best], "point_b": told.point_b[best], "normal": told.normal[best],
+        "step": step[which], "fraction": told["time"], "gap": told["distance"], "point_a": told["point_a"],
+        "point_b": told["point_b"], "normal": told["normal"],
     }  # fmt: skip
 
 

@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gpu_collide.geometry.preparation import prepared
-
 if TYPE_CHECKING:
     from gpu_collide._types import Array
+    from gpu_collide.bodies.bodies import Bodies
+    from gpu_collide.bodies.poses import Poses
     from gpu_collide.recordings.tracks import Tracks
 
-__all__ = ["Separations"]
+__all__ = ["Separations", "balls_meet", "bend_of", "stay_apart"]
 
-#: A point that turns by an angle of at most pi while its ends are a chord apart is off the even way between
-#: these by at most ``pi / 16`` angles times chords: its radius is at most ``pi / 2`` chords over the angle,
-#: and a way whose acceleration is at most a is off its chord by a / 8.
-_BEND = np.pi / 16.0
 _ROUNDED = 1e-6  # of sizes and ways: what counts as touching, and rounding, are below a thousandth of it
 
 
@@ -50,22 +46,11 @@ class Separations:
 
     def __init__(self, tracks: Tracks, a: Array, i: Array, b: Array, j: Array) -> None:
         times = tracks.times
+        one, other = _of_steps(tracks, a, i), _of_steps(tracks, b, j)
         self._late = times[i] - times[j]
         self._lasts = times[i + 1] - times[i], times[j + 1] - times[j]
-        one, other = _swept(tracks, a, i), _swept(tracks, b, j)
-        along = np.concatenate([one.axes_start[:, :, :2], other.axes_start[:, :, :2]], axis=2)  # in columns
-        along = np.ascontiguousarray(along.transpose(0, 2, 1))
-        self._between = _dots(along, other.start - one.start)
-        self._speeds = [
-            _dots(along, of.end - of.start) / lasts[:, None]
-            for of, lasts in zip((one, other), self._lasts, strict=True)
-        ]
-        reach = [
-            np.maximum(*(_dots(np.abs(along @ axes), of.half) for axes in (of.axes_start, of.axes_end)))
-            + of.bend[:, None]
-            for of in (one, other)
-        ]
-        self._reach = (1.0 + _ROUNDED) * (reach[0] + reach[1]) + _ROUNDED * np.abs(self._between)
+        self._between, ways, self._reach = _along(one, other)
+        self._speeds = [way / lasts[:, None] for way, lasts in zip(ways, self._lasts, strict=True)]
 
     def apart(self, which: Array, low: Array, high: Array) -> Array:
         """(k,) bool: whether A at t and B at t + d are apart at all t of both steps of `which`, for each d
@@ -84,22 +69,84 @@ class Separations:
         return apart
 
 
+def stay_apart(bodies: Bodies, pairs: Array, measures: Array) -> Array:
+    """Of which pairs (p, 2) of bodies a direction proves that they do not touch in their step; False says
+    nothing. `measures` are those of their meshes."""
+    swept = _swept(measures[bodies.shape], bodies.start, bodies.end)
+    radius = np.linalg.norm(swept.half, axis=1) + swept.bend
+    apart = ~balls_meet(swept.start, swept.end - swept.start, radius, pairs)
+    rows = np.flatnonzero(~apart)
+    between, ways, reach = _along(*(_Swept(*(x[side] for x in swept)) for side in pairs[rows].T))
+    ends = between, between + ways[1] - ways[0]
+    apart[rows] = ((np.minimum(*ends) > reach) | (np.maximum(*ends) < -reach)).any(axis=1)
+    return apart
+
+
+def balls_meet(start: Array, way: Array, radius: Array, pairs: Array) -> Array:
+    """(p,) bool: whether balls (n,) that go evenly along ways (n, 3) come to touch."""
+    a, b = pairs.T
+    between, moved = ([np.take(x, b) - np.take(x, a) for x in rows.T] for rows in (start, way))
+    length = sum(x * x for x in moved)
+    along = sum(x * y for x, y in zip(between, moved, strict=True))
+    at = np.clip(-along / np.where(length > 0.0, length, 1.0), 0.0, 1.0)
+    square = sum((x + at * y) ** 2 for x, y in zip(between, moved, strict=True))
+    far = _ROUNDED * sum(np.abs(x) for x in between)
+    meet: Array = square <= ((1.0 + _ROUNDED) * (np.take(radius, a) + np.take(radius, b)) + far) ** 2
+    return meet
+
+
+def bend_of(turn: Array, chord: Array) -> Array:
+    """How far a point that turns by at most pi is off the even way between its ends, a chord apart, at most:
+    its radius is chord / (2 sin(turn / 2)), and a way whose acceleration is at most a is off its chord by
+    a / 8."""
+    return chord * np.where(turn > 1e-6, 0.0625 * turn**2 / np.sin(np.maximum(0.5 * turn, 1e-6)), turn)
+
+
+def _along(one: _Swept, other: _Swept) -> tuple[Array, list[Array], Array]:
+    """Along four directions of each pair, (c, 4): from A to B at the start, the ways of both, and how far
+    they reach together."""
+    along = np.concatenate([one.axes_start[:, :, :2], other.axes_start[:, :, :2]], axis=2)  # in columns
+    along = np.ascontiguousarray(along.transpose(0, 2, 1))
+    between = _dots(along, other.start - one.start)
+    reach = [
+        np.maximum(*(_dots(np.abs(along @ axes), of.half) for axes in (of.axes_start, of.axes_end)))
+        + of.bend[:, None]
+        for of in (one, other)
+    ]
+    ways = [_dots(along, of.end - of.start) for of in (one, other)]
+    return between, ways, (1.0 + _ROUNDED) * (reach[0] + reach[1]) + _ROUNDED * np.abs(between)
+
+
 def _dots(rows: Array, vectors: Array) -> Array:
     """Products (c, m) of matrices (c, m, 3) and vectors (c, 3)."""
     return (rows @ vectors[:, :, None])[:, :, 0]
 
 
-def _swept(tracks: Tracks, body: Array, step: Array) -> _Swept:
+def _of_steps(tracks: Tracks, body: Array, step: Array) -> _Swept:
     """Of bodies in steps; what many pairs have in common is made once."""
     count = len(tracks.shape)
     key, of = np.unique(step * count + body, return_inverse=True)
     step, body = np.divmod(key, count)
-    boxes = np.array([prepared.measures_of(mesh) for mesh in tracks.meshes])[tracks.shape[body]]
+    swept = _swept(tracks.measures[tracks.shape[body]], tracks.at(body, step), tracks.at(body, step + 1))
+    return _Swept(*(x[of.reshape(-1)] for x in swept))
+
+
+def _swept(boxes: Array, start: Poses, end: Poses) -> _Swept:
     middle, half = boxes[:, :3], boxes[:, 5:8]
-    start, end = tracks.at(body, step), tracks.at(body, step + 1)
     cosine = np.abs((start.unit_wxyz * end.unit_wxyz).sum(axis=-1))
     angle = 2.0 * np.arccos(np.minimum(cosine, 1.0))
     places = start.apply(middle), end.apply(middle)
     chord = np.linalg.norm(places[1] - places[0], axis=1) + angle * np.linalg.norm(half, axis=1)
-    axes = start.to_matrix()[:, :3, :3], end.to_matrix()[:, :3, :3]
-    return _Swept(*(x[of.reshape(-1)] for x in (*places, *axes, half, _BEND * angle * chord)))
+    axes = _axes(start.unit_wxyz), _axes(end.unit_wxyz)
+    return _Swept(*places, *axes, half, bend_of(angle, chord))
+
+
+def _axes(unit: Array) -> Array:
+    """Rotation matrices (n, 3, 3) of unit quaternions."""
+    w, x, y, z = unit.T
+    rows = [
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

@@ -1,9 +1,11 @@
 """Collisions of cars on arcs beside judges that share nothing with the library:
-``python -m tests.acceptance.arcs [--arcs N] [--seed S]``.
+``python -m tests.acceptance.arcs [--arcs N] [--seed S] [--roots]``.
 
 Pairs of boxes on arcs during one step, aimed so that about half of them meet (tests/oracle/arcs.py has the
-judges). Exit 1 if a collision is missed, one is told that is none, or a time of contact is wrong. Pairs that
-overlap at the start by less than 1e-7 of their size are neither clear nor an overlap, and not judged.
+judges; with ``--roots`` both turn at yaw rates that are whole multiples of one, or one stands, and
+tests/oracle/arc_roots.py has the judge). Exit 1 if a collision is missed, one is told that is none, or a time
+of contact is wrong. Pairs that overlap at the start by less than 1e-7 of their size are neither clear nor an
+overlap, and not judged.
 """
 
 import argparse
@@ -13,7 +15,7 @@ import time
 import numpy as np
 
 import gpu_collide as gc
-from tests.oracle import arcs
+from tests.oracle import arc_roots, arcs
 from tests.support.seeds import generator
 
 SIZES = np.array(
@@ -21,9 +23,10 @@ SIZES = np.array(
 )
 SPEEDS = {"town": (5.0, 15.0), "road": (15.0, 30.0), "fast": (40.0, 80.0)}  # m/s
 SECONDS = 0.1
-BLOCK = 50_000
+BLOCK, ROOT_BLOCK = 50_000, 5_000
 TOLERANCE = 1e-9  # metres: what touches by less is not judged
 DEPTH, HEIGHT = 1e-7, 1.5  # sizes by which an overlap at the start has to be deep to be one; metres
+ROOTS, ROOT_TIME = "worst time beside roots (s)", 1e-9
 TIME = 1e-7  # metres of separation at the time of contact that is told; worst of two million 1e-13
 
 
@@ -44,6 +47,42 @@ def pairs_on_arcs(rng, n, speeds):
     off = rng.uniform(0.4, 1.2, n) * radius
     ways[1, :, :2] = at[0] - at[1] + off[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     return ways, sizes
+
+
+#: Yaw rates of both, in multiples of one.
+MULTIPLES = ((1, 1), (1, -1), (0, 1), (1, 0), (1, 2), (2, 1), (1, 3), (2, -1), (-1, 3))
+
+
+def pairs_on_multiples(rng, n, speeds, numbers):
+    """Ways and sizes of n pairs, and the yaw rate of which theirs are multiples."""
+    ways, sizes = pairs_on_arcs(rng, n, speeds)
+    when = rng.uniform(0, SECONDS, n)
+    rate = rng.choice([-1.0, 1.0], n) * np.exp(rng.uniform(np.log(0.05), np.log(3.0), n))
+    for way, number in zip(ways, numbers, strict=True):
+        before = arcs.on_arc(way, when)[0]
+        way[:, 4] = number * rate
+        way[:, 3] *= number != 0
+        way[:, :2] += before - arcs.on_arc(way, when)[0]  # as near to each other as they were
+    return ways, sizes, rate
+
+
+def judged_by_roots(ways, sizes, numbers, rate, status, toi):
+    """Counts of a block, by name, beside roots of polynomials."""
+    given = *ways, *sizes
+    met = np.isin(status, (gc.Status.HIT, gc.Status.INITIAL_OVERLAP))
+    clear = arcs.separation(*given, np.zeros(len(met))) > TOLERANCE
+    first, doubtful = arc_roots.first_touch(ways, sizes, numbers, rate, SECONDS, TOLERANCE)
+    sure = clear & ~doubtful
+    both = sure & met & np.isfinite(first)
+    off = np.abs(toi[both] - first[both])
+    return {
+        "met": int(met.sum()),
+        "clear at the start": int(clear.sum()),
+        "doubtful roots": int((clear & doubtful).sum()),
+        "missed beside roots": int((sure & np.isfinite(first) & ~met).sum()),
+        "invented beside roots": int((sure & np.isinf(first) & met).sum()),
+        ROOTS: float(off.max(initial=0.0)),
+    }  # fmt: skip
 
 
 def asked(ways, sizes, backend):
@@ -104,6 +143,29 @@ def judged(ways, sizes, status, toi):
     }  # fmt: skip
 
 
+def run_roots(n, seed, backend):
+    """As `run`, of pairs whose touches are roots of polynomials."""
+    total, seconds = {}, 0.0
+    for name, speeds in SPEEDS.items():
+        for which, numbers in enumerate(MULTIPLES):
+            count = max(n // len(MULTIPLES), 1)
+            for block, begin in enumerate(range(0, count, ROOT_BLOCK)):
+                rng = generator(seed, block, list(SPEEDS).index(name), which)
+                some = min(ROOT_BLOCK, count - begin)
+                ways, sizes, rate = pairs_on_multiples(rng, some, speeds, numbers)
+                clock = time.process_time()
+                status, toi = asked(ways, sizes, backend)
+                seconds += time.process_time() - clock
+                added(total, judged_by_roots(ways, sizes, numbers, rate, status, toi))
+    return total, seconds
+
+
+def added(total, told):
+    """Counts added to those before; of what is worst the worst."""
+    for key, value in told.items():
+        total[key] = max(total.get(key, 0), value) if "worst" in key else total.get(key, 0) + value
+
+
 def run(n, seed, backend):
     """Counts of n pairs at each of the speeds, and processor time of the library."""
     total, seconds, begun = {}, 0.0, time.process_time()
@@ -115,8 +177,7 @@ def run(n, seed, backend):
             status, toi = asked(ways, sizes, backend)
             seconds += time.process_time() - clock
             told = judged(ways, sizes, status, toi)
-            for key, value in told.items():
-                total[key] = max(total.get(key, 0), value) if "worst" in key else total.get(key, 0) + value
+            added(total, told)
             if block % 5 == 4:
                 print(
                     f"{name}: {begin + BLOCK:,} pairs, {time.process_time() - begun:.0f} s, {total}",
@@ -130,10 +191,11 @@ def main():
     parser.add_argument("--arcs", type=int, default=30_000, help="pairs of arcs in all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--backend", default="auto")
+    parser.add_argument("--roots", action="store_true", help="beside roots of polynomials")
     given = parser.parse_args()
     n = max(given.arcs // len(SPEEDS), 1)
     begin = time.process_time()
-    total, seconds = run(n, given.seed, given.backend)
+    total, seconds = (run_roots if given.roots else run)(n, given.seed, given.backend)
     print(f"{n * len(SPEEDS):,} pairs, {1e6 * seconds / (n * len(SPEEDS)):.1f} us of processor time each; "
           f"with the judges {time.process_time() - begin:.0f} s")  # fmt: skip
     for key, value in total.items():
@@ -147,8 +209,11 @@ def wrong(total):
         "missed beside advancing",
         "invented",
         "straight, differs from closed form",
+        "missed beside roots",
+        "invented beside roots",
     )
-    return any(total[name] for name in names) or total["worst separation at the time told (m)"] > TIME
+    worst = total.get("worst separation at the time told (m)", 0.0)
+    return any(total.get(name) for name in names) or worst > TIME or total.get(ROOTS, 0.0) > ROOT_TIME
 
 
 if __name__ == "__main__":

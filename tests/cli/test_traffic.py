@@ -65,3 +65,20 @@ def test_a_page_of_events_needs_their_recording(tracks):
     found = gc.events(recording, backend="cpu")
     with pytest.raises(TypeError, match="scene: expected the Recording"):
         gc.view.page(found, recording.bodies(0), tracks / "page.html")
+
+
+def test_a_folder_is_a_batch_run_that_goes_on(tracks, tmp_path, capsys):
+    from pyarrow import parquet
+
+    out = tmp_path / "out"
+    words = ["traffic", str(tracks), "--degrees", "--backend", "cpu", "--plain"]
+    assert main(words) == 2 and main([*words, "-o", str(out), "--page", "page.html"]) == 2
+    told = capsys.readouterr().err
+    assert "-o: expected a folder" in told and "--page: expected one file" in told
+    assert main([*words, "-o", str(out)]) == 0
+    assert main([*words, "-o", str(out), "--resume"]) == 0
+    assert "of which 1 were done before" in capsys.readouterr().out
+    rows = parquet.read_table(out / "events").to_pydict()
+    assert [str(name) for name in rows["recording"]] == ["tracks.csv", "tracks.parquet"]
+    assert rows["id_a"] == ["ego", "ego"]
+    assert main([*words[:1], str(tracks / "tracks.csv"), *words[2:], "--resume"]) == 2

@@ -318,3 +318,20 @@ def test_post_encroachment_times_do_not_depend_on_batches(monkeypatch):
 def test_nothing_is_no_trouble():
     assert len(events(drive((0, 0, E, 10)))) == 0
     assert len(events(drive((0, 0, E, 10), (0, 9, E, 10), seconds=0.0))) == 0
+
+
+def test_vehicles_whose_meshes_are_far_off_their_origins():
+    """Post-encroachment times are those of the same boxes about their origins."""
+    cars = drive((-20, 0, E, 10), (0, -40, N, 10), seconds=6.0)
+    off = np.array([60.0, 0.0, 0.0])
+    poses = cars.poses()
+    moved = poses.position - gc.Poses.from_quat_wxyz(np.zeros_like(poses.position), poses.quat_wxyz).apply(
+        np.broadcast_to(off, poses.position.shape)
+    )
+    box = gc.shapes.box((4.0, 2.0, 1.5))
+    arrays = {"time": cars.times, "position": moved, "quat_wxyz": poses.quat_wxyz}
+    far = gc.Recording.from_arrays(arrays, meshes=gc.Mesh(box.vertices + off, box.faces))
+    plain = only(events(cars, max_distance=30.0))
+    told = only(events(far, max_distance=30.0))
+    assert told["pet"] == pytest.approx(plain["pet"], abs=1e-6) and 0.5 < told["pet"] < 2.5
+    assert told["gap"] == pytest.approx(plain["gap"], abs=1e-9)

@@ -264,7 +264,7 @@ class Launcher:
     def __init__(self, backend, precision, max_bytes):
         self.backend, self.precision = backend, precision
         backend.check_precision(precision)
-        self._kernels, self._built = {}, set()
+        self._kernels, self._built, self.kept = {}, set(), {}
         self.real, self.raster = declarations.dtypes(precision)
         self.c = sources.constants(precision)
         self.room = MemoryBudget(max_bytes)

@@ -94,8 +94,10 @@ class MeshSets:
             entry.lock = threading.Lock()
 
     def get(self, meshes, backend, precision, near=False):
-        key = (tuple(map(id, meshes)), precision, near)
+        ids = tuple(map(id, meshes))
         with self._lock:
+            near = near or (ids, precision, True) in self._sets  # those have all that the others have
+            key = (ids, precision, near)
             entry = self._sets.pop(key, None)
             if entry is None or not entry.holds(meshes):
                 entry = _Set(meshes)
