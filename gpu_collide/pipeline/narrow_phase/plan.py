@@ -269,7 +269,7 @@ class Plan:
             "screw": True, "screen": True, "screen_small": "small" in self.classes.kinds,
             "solve": not self.pieces, "bodies": self.pieces,
             "solve_body": self.pieces and not self.at_distance, "solve_distance": self.at_distance,
-            "start": self.at_distance and o.check_start,
+            "start_distance": self.at_distance and o.check_start,
             "solve_raster": o.refine != "exact",
             "solve_split": o.refine == "exact" and not self.serial and not self.pieces,
             "overlap": o.check_start and not self.pieces, "overlap_body": o.check_start and self.pieces,

@@ -62,7 +62,7 @@ def _of_pieces(x: Executor) -> Written:
     propose_for_pairs(x, y, lists)
     if x.plan.at_distance and x.plan.options.check_start:
         for found in lists:
-            x.launch("s07_start", found)
+            x.launch(x.plan.solver("s07_start"), found)
     return write(x, solve(x, x.todo, lists))
 
 

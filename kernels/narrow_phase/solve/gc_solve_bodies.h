@@ -1,5 +1,5 @@
 /* gc_solve_bodies.h: one candidate of bodies that move each by itself to its hits.
- * needs: narrow_phase/solve/gc_solve.h narrow_phase/solve/gc_solve_distance.h
+ * needs: narrow_phase/solve/gc_solve.h narrow_phase/solve/gc_solve_distance.h narrow_phase/solve/gc_solve_revolved.h
  *
  * A candidate of bodies that move each by itself was proposed for a piece of the motion, and there its roots are isolated, with little
  * of the neighbouring pieces: what both find is one (s08_resolve). Its bracket only excludes.
@@ -225,6 +225,9 @@ GC_FN int gc_solve_candidate(
         if (gc_at_distance(p)) {
             if (piece != kept->piece) kept->known = 0;
             kept->piece = piece;
+            if (gc_is_revolved(p))
+                return gc_solve_revolved(
+                    t, p, o, c, gc_piece_middle(&p->bodies, piece), gc_piece_arm(&p->bodies));
             return gc_solve_at_distance(
                 t, p, o, c, gc_piece_middle(&p->bodies, piece), gc_piece_arm(&p->bodies), &kept->known, kept->nodes);
         }
