@@ -21,7 +21,8 @@ typedef struct {
     gc_real d; /* signed: below 0 inside */
     gc_vec n;  /* unit, out of the frustum */
     gc_vec on; /* its nearest point */
-    int part, rim;
+    int part;
+    int rim; /* the end at whose rim it is, within touch; else -1 */
 } gc_frustum_near;
 
 GC_FN gc_vec gc_frustum_end(const gc_frustum *f, int end)
@@ -39,33 +40,37 @@ GC_FN gc_vec gc_frustum_out(const gc_frustum *f, gc_vec x, gc_real *rho, gc_real
     return gc_unit(out, gc_across(f->axis));
 }
 
+/* What is on the rim of an end has all directions between the end's and the side's; this one is in the middle. */
+GC_FN gc_vec gc_frustum_rim(const gc_frustum *f, int end, gc_vec out)
+{
+    gc_real dr = f->radius[1] - f->radius[0], slant = GC_SQRT(f->length * f->length + dr * dr);
+    gc_vec n = gc_sub(gc_scale(out, f->length / slant), gc_scale(f->axis, dr / slant));
+    return gc_unit(end ? gc_add(n, f->axis) : gc_sub(n, f->axis), out);
+}
+
 GC_LARGE gc_frustum_near gc_frustum_point(const gc_frustum *f, gc_vec x)
 {
     gc_frustum_near to;
     gc_real rho, z, length = f->length, r0 = f->radius[0], dr = f->radius[1] - r0;
     gc_vec e = gc_frustum_out(f, x, &rho, &z);
     gc_real slant2 = length * length + dr * dr, slant = GC_SQRT(slant2), side, along, low = -z, high = z - length;
+    gc_real a0 = rho - r0, a1 = a0 - dr, touch = GC_TOL_TOUCH * (length + r0 + f->radius[1]);
+    int nearer = a0 * a0 + z * z <= a1 * a1 + high * high ? 0 : 1;
+    gc_real a = nearer ? a1 : a0, b = nearer ? high : z, off = GC_SQRT(a * a + b * b);
     side = ((rho - r0) * length - z * dr) / slant;
     along = (rho - r0) * dr + z * length;
-    to.rim = 0;
+    to.rim = off <= touch ? nearer : -1;
     if (side <= GC_R(0.0) && low <= GC_R(0.0) && high <= GC_R(0.0)) {
         to.part = side >= low && side >= high ? GC_PART_SIDE : low >= high ? 0 : 1;
     } else if (low >= GC_R(0.0) && rho <= r0) to.part = 0;
     else if (high >= GC_R(0.0) && rho <= f->radius[1]) to.part = 1;
     else if (side >= GC_R(0.0) && along >= GC_R(0.0) && along <= slant2) to.part = GC_PART_SIDE;
     else {
-        gc_real a0 = rho - r0, a1 = a0 - dr, a, b;
-        to.rim = 1;
-        to.part = a0 * a0 + z * z <= a1 * a1 + high * high ? 0 : 1;
-        a = to.part ? a1 : a0;
-        b = to.part ? high : z;
-        to.d = GC_SQRT(a * a + b * b);
-        to.on = gc_add(gc_frustum_end(f, to.part), gc_scale(e, f->radius[to.part]));
-        /* what is on the rim has all directions between the end's and the side's; this is one of them */
-        if (to.d > GC_TOL_TOUCH * (length + r0)) to.n = gc_scale(gc_add(gc_scale(e, a), gc_scale(f->axis, b)), GC_R(1.0) / to.d);
-        else
-            to.n = gc_unit(
-                gc_add(gc_scale(e, length / slant), gc_scale(f->axis, (to.part ? GC_R(1.0) : GC_R(-1.0)) - dr / slant)), e);
+        to.rim = to.part = nearer;
+        to.d = off;
+        to.on = gc_add(gc_frustum_end(f, nearer), gc_scale(e, f->radius[nearer]));
+        if (off > touch) to.n = gc_scale(gc_add(gc_scale(e, a), gc_scale(f->axis, b)), GC_R(1.0) / off);
+        else to.n = gc_frustum_rim(f, nearer, e);
         return to;
     }
     to.d = to.part == 0 ? low : to.part == 1 ? high : side;
@@ -117,12 +122,14 @@ GC_LARGE gc_frustum_near gc_frustum_segment(const gc_frustum *f, gc_vec x, gc_ve
             kept = -1;
         }
     }
-    if (to.rim && f->radius[to.part] > GC_R(0.0)) {
+    if (to.rim >= 0 && f->radius[to.rim] > GC_R(0.0)) {
         gc_real rho, z;
         gc_vec at = gc_add(x, gc_scale(e, *share)), out = gc_frustum_out(f, at, &rho, &z), n, mean;
         n = gc_cross(e, gc_cross(f->axis, out));
         if (gc_norm(n) > GC_R(1e-6) * gc_norm(e)) {
-            mean = to.part ? gc_add(out, f->axis) : gc_sub(out, f->axis);
+            mean = gc_frustum_rim(f, to.rim, out);
+            to.part = to.rim;
+            to.on = gc_add(gc_frustum_end(f, to.rim), gc_scale(out, f->radius[to.rim]));
             to.n = gc_scale(n, (gc_dot(n, mean) < GC_R(0.0) ? GC_R(-1.0) : GC_R(1.0)) / gc_norm(n));
             to.d = gc_dot(to.n, gc_sub(at, to.on));
         }

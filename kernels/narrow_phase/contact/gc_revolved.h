@@ -78,10 +78,10 @@ GC_FN gc_revolved_state gc_revolved_at(const gc_tables *t, const gc_pair *p, con
 typedef struct {
     gc_real d; /* signed */
     gc_vec n, on_m, on_k;
-    gc_real held;         /* M's part reaches so high along n */
-    int sort, number;     /* M's feature */
-    int part;             /* K's: an end, or GC_PART_SIDE */
-    int flat;             /* M's edge is as near all along: the number of its other end, or -1 */
+    gc_real held;     /* M's part reaches so high along n */
+    int sort, number; /* M's feature */
+    int part;         /* K's: an end, or GC_PART_SIDE */
+    int flat;         /* M's edge is as near all along: the number of its other end, or -1 */
 } gc_revolved_gap;
 
 GC_FN void gc_revolved_near(const gc_frustum_near *near, gc_vec at, gc_revolved_gap *to)
