@@ -2,8 +2,8 @@
 dense times, on the motions of `round_shapes`.
 
 The distance of a point is that of a polygon in the half-plane through the axis. It is convex, so along a
-segment it is least where thirds end up; a box is nearest at one of its edges, or at a face below the frustum's
-lowest point, or at a corner. Two frusta: the greatest gap between parallel planes over all directions, from a
+segment it is least where thirds end up; a box is nearest at one of its edges, or the frustum at the point
+that it is farthest along a face's normal. Two frusta: the greatest gap between parallel planes over all directions, from a
 grid of them on, by a pattern search in ever smaller steps. Nothing here is a root of anybody's equations.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tests.oracle.round_shapes import Passing, back, segment_box, turn
+from tests.oracle.round_shapes import Passing, back, point_box, segment_box, turn
 
 COARSE, FINE = 24, 90
 
@@ -103,10 +103,7 @@ def frustum_box(f, pf, qf, half, pb, qb, thirds):
                     [r * down[..., 0] * share, r * down[..., 1] * share, (2 * end - 1) * spread(f.half, centre) + 0 * across],
                     axis=-1,
                 )
-                low = turn(q, turn(qf, x) + place)
-                inside = (np.abs(low[..., i]) <= sides[..., i]) & (np.abs(low[..., j]) <= sides[..., j])
-                above = sign * low[..., k] - sides[..., k]
-                best = np.where(inside & (above > -2 * sides[..., k]), np.minimum(best, above), best)
+                best = np.minimum(best, point_box(turn(q, turn(qf, x) + place), sides))
     up = np.zeros_like(centre)
     up[..., 2] = spread(f.half, centre)
     axis = turn(q, turn(qf, up))

@@ -225,7 +225,7 @@ GC_LARGE int gc_revolved_first(const gc_revolved_search *q, const gc_hits *o, in
     gc_real s = lo, step, leave = q->p->bodies.tau, parting = GC_TOL_FACING * q->p->bodies.speed;
     int visits;
     for (visits = 0; visits < GC_MAX_VISITS; ++visits) {
-        gc_real rate;
+        gc_real rate = GC_R(0.0);
         gc_revolved_look(q, s, &k, &g);
         if (g.d <= q->touch) {
             rate = gc_revolved_rate(&k, &g);
@@ -244,6 +244,8 @@ GC_LARGE int gc_revolved_first(const gc_revolved_search *q, const gc_hits *o, in
         }
         if (s >= hi || s > last) return 1;
         step = gc_revolved_free(q, &k, &g, hi - s);
+        /* the last digits, where the direction has none left */
+        if (g.d <= q->touch && s + step == s) step = -g.d / rate;
         if (g.d <= q->touch && (step >= hi - s || s + step == s)) {
             /* it comes no nearer than this, which is touch */
             gc_revolved_tell(q, o, pair, &k, &g, s);
