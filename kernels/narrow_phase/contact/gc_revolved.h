@@ -1,5 +1,5 @@
 /* gc_revolved.h: a pair with a cylinder or a cone at one time: its nearest features, and the contact they make.
- * needs: narrow_phase/contact/gc_closest.h narrow_phase/contact/gc_frustum.h
+ * needs: narrow_phase/contact/gc_closest.h narrow_phase/contact/gc_frusta.h
  *
  * Compiled only where GC_AT_DISTANCE is 1, but for the last functions. All is seen from the other body, M, in its axes from its centre, in
  * scaled lengths: there the frustum K moves by its middle and its axis, so that a turn about the axis is nothing. Features of K are those of
@@ -19,7 +19,8 @@ GC_FN int gc_is_revolved(const gc_pair *p)
 typedef struct {
     int of_b;
     const gc_mesh *m, *k;
-    const gc_real *ends; /* radii of K's */
+    const gc_real *ends;   /* radii of K's */
+    const gc_real *ends_m; /* of M's, if that is one as well */
     gc_real r;
 } gc_revolved;
 
@@ -30,7 +31,9 @@ GC_FN gc_revolved gc_revolved_of(const gc_pair *p)
     q.m = q.of_b ? gc_mesh_a(p) : gc_mesh_b(p);
     q.k = q.of_b ? gc_mesh_b(p) : gc_mesh_a(p);
     q.ends = q.of_b ? p->ends_b : p->ends_a;
+    q.ends_m = gc_is_frustum(p->ends_a) && gc_is_frustum(p->ends_b) ? p->ends_a : 0;
     q.r = p->bodies.distance - GC_MAX(q.ends[0], q.ends[1]);
+    if (q.ends_m) q.r -= GC_MAX(q.ends_m[0], q.ends_m[1]);
     return q;
 }
 
@@ -201,6 +204,30 @@ GC_LARGE void gc_revolved_face(
             to->held, gc_dot(to->n, gc_scaled_vertex(t, q->m, t->topology[q->m->face_vertices + j], p->bodies.shrink)));
 }
 
+/* M that is a frustum itself; `from`: a direction to begin with, or none */
+GC_LARGE void gc_revolved_both(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_revolved *q,
+    const gc_frustum *f,
+    gc_vec from,
+    gc_revolved_gap *to)
+{
+    gc_frustum e = gc_frustum_of(t, q->m, q->ends_m, p->bodies.shrink);
+    gc_frusta both;
+    gc_vec back;
+    int part;
+    both.e = &e;
+    both.f = f;
+    to->d = gc_frusta_apart(&both, from, &to->n);
+    gc_frusta_place(&both, to->n, to->d, &to->on_m, &to->on_k, &part, &to->part);
+    back = gc_opposite(to->n);
+    to->held = -GC_MIN(gc_frustum_depth(&e, 0, back), gc_frustum_depth(&e, 1, back));
+    to->sort = part == GC_PART_SIDE ? GC_SORT_EDGE : GC_SORT_VERTEX;
+    to->number = part == GC_PART_SIDE ? 0 : part;
+    to->flat = -1;
+}
+
 /* ---- as a contact ---------------------------------------------------------------------------------------------------- */
 
 /* the kind of a contact, by M's sort and K's part */
@@ -230,7 +257,8 @@ GC_FN void gc_revolved_between(
     int part,
     gc_revolved_gap *to)
 {
-    if (sort == GC_SORT_FACE) gc_revolved_above(t, p, q, f, number, part, to);
+    if (q->ends_m) gc_revolved_both(t, p, q, f, gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), to);
+    else if (sort == GC_SORT_FACE) gc_revolved_above(t, p, q, f, number, part, to);
     else if (sort == GC_SORT_EDGE) gc_revolved_edge(t, p, q, f, number, to);
     else gc_revolved_vertex(t, p, q, f, number, to);
 }

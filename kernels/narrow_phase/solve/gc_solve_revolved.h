@@ -23,6 +23,7 @@ typedef struct {
     int kind, number, end; /* of the candidate: a face and an end of K, or an edge of M (GC_EE) */
     gc_real bend, tilt;    /* bounds of the second derivatives of K's middle and of its axis, as M sees them */
     gc_real settled, touch;
+    gc_vec along; /* of two frusta that are near: their direction a moment before */
 } gc_revolved_search;
 
 /* Returns 0 for a candidate of what is none: what stands for the face of an axis, a point or a line. */
@@ -34,6 +35,7 @@ GC_FN int gc_revolved_begin(const gc_tables *t, const gc_pair *p, const gc_candi
     q->kind = c->kind;
     q->number = q->q.of_b ? c->a : c->b;
     q->end = q->q.of_b ? c->b : c->a;
+    q->along = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
     q->settled = GC_PLACE_ROUNDING * (p->bodies.size + p->bodies.speed);
     q->touch = GC_MAX(GC_TOL_TOUCH * p->bodies.size, GC_R(2.0) * q->settled);
     return c->kind == GC_EE || (c->kind == (q->q.of_b ? GC_FV : GC_VF) && !gc_is_thin(q->q.m));
@@ -46,7 +48,8 @@ GC_FN void gc_revolved_bounds(gc_revolved_search *q, const gc_frustum *f)
 {
     const gc_bodies *b = &q->p->bodies;
     int of_b = q->q.of_b;
-    gc_vec tk = gc_of_three(of_b ? b->turn_b : b->turn_a), tm = gc_of_three(of_b ? b->turn_a : b->turn_b), d = gc_sub(tk, tm);
+    gc_vec tk = gc_of_three(of_b ? b->turn_b : b->turn_a), tm = gc_of_three(of_b ? b->turn_a : b->turn_b),
+           d = gc_sub(tk, tm);
     gc_vec pk = gc_of_three(of_b ? b->swing_b : b->swing_a), w = gc_of_three(b->drift), y, k = f->axis;
     gc_real m = gc_norm(tm), change;
     y = gc_add(w, gc_sub(gc_of_three(b->swing_b), gc_of_three(b->swing_a)));
@@ -70,13 +73,15 @@ GC_LARGE void gc_revolved_look(const gc_revolved_search *q, gc_real s, gc_revolv
     gc_body_state now;
     gc_bodies_at(&q->p->bodies, s, &now);
     *k = gc_revolved_at(q->t, q->p, &q->q, &now);
-    if (q->kind == GC_EE) gc_revolved_edge(q->t, q->p, &q->q, &k->f, q->number, g);
+    if (q->q.ends_m) gc_revolved_both(q->t, q->p, &q->q, &k->f, q->along, g);
+    else if (q->kind == GC_EE) gc_revolved_edge(q->t, q->p, &q->q, &k->f, q->number, g);
     else gc_revolved_face(q->t, q->p, &q->q, &k->f, q->number, g);
     g->d -= q->q.r;
 }
 
 /* the bound of the gap after a while */
-GC_FN gc_real gc_revolved_bound(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g, gc_real dt)
+GC_FN gc_real
+gc_revolved_bound(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g, gc_real dt)
 {
     gc_vec axis = gc_add(k->f.axis, gc_scale(k->tilting, dt)), n = g->n;
     gc_real least = GC_R(1e30), sine = gc_norm(gc_cross(n, axis)), half = GC_R(0.5) * k->f.length, along;
@@ -92,11 +97,8 @@ GC_FN gc_real gc_revolved_bound(const gc_revolved_search *q, const gc_revolved_s
 }
 
 /* How long there is no contact, at most `most`. */
-GC_LARGE gc_real gc_revolved_free(
-    const gc_revolved_search *q,
-    const gc_revolved_state *k,
-    const gc_revolved_gap *g,
-    gc_real most)
+GC_LARGE gc_real
+gc_revolved_free(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g, gc_real most)
 {
     gc_real a = GC_R(0.0), b = most, fa = gc_revolved_bound(q, k, g, a), fb = gc_revolved_bound(q, k, g, b), x, f;
     int i;
@@ -134,8 +136,9 @@ GC_FN int gc_revolved_holds(const gc_revolved_search *q, int sort, int number, i
     k = gc_revolved_at(q->t, q->p, &q->q, &now);
     gc_revolved_between(q->t, q->p, &q->q, &k.f, sort, number, part, &g);
     if (!(GC_ABS(g.d - q->q.r) <= q->touch)) return 0;
-    if (sort == GC_SORT_FACE) return gc_revolved_inside(q->t, q->p, &q->q, number, g.on_m) >= -GC_TOL_INSIDE * q->p->bodies.size;
-    return g.part == part && (sort != GC_SORT_EDGE || g.sort == sort);
+    if (sort == GC_SORT_FACE)
+        return gc_revolved_inside(q->t, q->p, &q->q, number, g.on_m) >= -GC_TOL_INSIDE * q->p->bodies.size;
+    return g.part == part && g.sort == sort && g.number == number;
 }
 
 /* until when it does, by times so close as those at which other contacts that last are looked at */
@@ -174,12 +177,12 @@ GC_LARGE void gc_revolved_hit(
     gc_real proper = GC_R(1.0), end;
     int kind = gc_revolved_kind(&q->q, sort, part), edge = sort == GC_SORT_EDGE, lasts, other = part;
     s = gc_clamp_time(s);
-    if (sort != GC_SORT_FACE) {
+    if (sort != GC_SORT_FACE && !q->q.ends_m) {
         gc_vec x, e = g->n;
         gc_real length;
         gc_feature_load(q->t, q->q.m, edge, number, b->shrink, &x, &e, &length);
         proper = gc_in_cone(q->t, q->q.m, edge, number, gc_scale(e, GC_R(1.0) / length), g->n);
-    } else if (!q->q.m->two_sided) proper = gc_dot(gc_normal(q->t, q->q.m, number), g->n);
+    } else if (sort == GC_SORT_FACE && !q->q.m->two_sided) proper = gc_dot(gc_normal(q->t, q->q.m, number), g->n);
     if (proper < -GC_REVOLVED_CONE) return;
     proper = gc_in_steps(GC_MIN(GC_MAX(proper, GC_R(0.0)), GC_R(1.0)));
     if (proper < o->min_properness) return;
@@ -218,7 +221,7 @@ GC_LARGE void gc_revolved_tell(
 }
 
 /* The first contact from lo to hi; `last`: behind it there is none. Returns 0 if a cap was hit. */
-GC_LARGE int gc_revolved_first(const gc_revolved_search *q, const gc_hits *o, int pair, gc_real lo, gc_real hi, gc_real last)
+GC_LARGE int gc_revolved_first(gc_revolved_search *q, const gc_hits *o, int pair, gc_real lo, gc_real hi, gc_real last)
 {
     gc_revolved_state k;
     gc_revolved_gap g;
@@ -227,6 +230,7 @@ GC_LARGE int gc_revolved_first(const gc_revolved_search *q, const gc_hits *o, in
     for (visits = 0; visits < GC_MAX_VISITS; ++visits) {
         gc_real rate = GC_R(0.0);
         gc_revolved_look(q, s, &k, &g);
+        if (GC_ABS(g.d + q->q.r) <= GC_R(1e-3) * q->p->bodies.size) q->along = g.n;
         if (g.d <= q->touch) {
             rate = gc_revolved_rate(&k, &g);
             if (g.d < -q->touch) return 1; /* both are in each other from the beginning on */
