@@ -3,8 +3,8 @@ dense times, on the motions of `round_shapes`.
 
 The distance of a point is that of a polygon in the half-plane through the axis. It is convex, so along a
 segment it is least where thirds end up; a box is nearest at one of its edges, or the frustum at the point
-that it is farthest along a face's normal. Two frusta: the greatest gap between parallel planes over all directions, from a
-grid of them on, by a pattern search in ever smaller steps. Nothing here is a root of anybody's equations.
+that it is farthest along a face's normal. Two frusta: the greatest gap between parallel planes, along directions between
+projections onto one and the other by turns. Nothing here is a root of anybody's equations.
 """
 
 from dataclasses import dataclass
@@ -110,41 +110,59 @@ def frustum_box(f, pf, qf, half, pb, qb, thirds):
     return np.where(segment_box(centre - axis, centre + axis, sides) < 0, -1.0, best)
 
 
+def projected(x, f):
+    """The points of frusta that are nearest to x (n, ..., 3), in their own axes."""
+    half, radii = spread(f.half, x), spread(f.radii, x)
+    rho = np.hypot(x[..., 0], x[..., 1])
+    at = np.stack([rho, x[..., 2]], axis=-1)
+    r0, r1, zero = radii[..., 0] + 0 * rho, radii[..., 1] + 0 * rho, 0.0 * rho
+    half = half + 0 * rho
+    corners = [np.stack(c, axis=-1) for c in ((zero, -half), (r0, -half), (r1, half), (zero, half))]
+    best, place, inside = np.full(rho.shape, np.inf), at, np.ones(rho.shape, bool)
+    for a, b in zip(corners[:3], corners[1:], strict=True):
+        way, off = b - a, at - a
+        u = np.clip((off * way).sum(-1) / np.maximum((way * way).sum(-1), 1e-300), 0.0, 1.0)
+        foot = a + u[..., None] * way
+        d = np.hypot(*np.moveaxis(at - foot, -1, 0))
+        place, best = np.where((d < best)[..., None], foot, place), np.minimum(best, d)
+        inside &= way[..., 0] * off[..., 1] - way[..., 1] * off[..., 0] >= 0
+    place = np.where(inside[..., None], at, place)
+    share = np.where(rho > 0, place[..., 0] / np.where(rho > 0, rho, 1.0), 0.0)
+    return np.stack([share * x[..., 0], share * x[..., 1], place[..., 1]], axis=-1)
+
+
 def frustum_frustum(a, pa, qa, b, pb, qb, steps):
-    """Greatest gap between parallel planes: along n from A, -n from B."""
-    shape, place = pa.shape[:-1], pb - pa
+    """Greatest gap seen between parallel planes, which the true one is not below: along the way between
+    projections onto one and the other by turns, and along the axes."""
+    place = pb - pa
 
     def gap(n):
         return (n * place).sum(-1) - height(a, turn(back(qa), n)) - height(b, turn(back(qb), -n))
 
-    k = np.arange(200) + 0.5
-    z, phi = 1 - 2 * k / 200, np.pi * (1 + 5**0.5) * k
-    grid = np.stack([np.sqrt(1 - z * z) * np.cos(phi), np.sqrt(1 - z * z) * np.sin(phi), z], axis=-1)
-    up = np.zeros((*shape, 3))
+    up = np.zeros_like(pa)
     up[..., 2] = 1.0
-    starts = [np.broadcast_to(g, (*shape, 3)) for g in grid]
-    ka, kb = turn(qa, up), turn(qb, up)
-    starts += [ka, -ka, kb, -kb]
-    best, value = place.copy(), np.full(shape, -np.inf)
-    for n in starts:
-        g = gap(n)
-        better = g > value
-        best, value = np.where(better[..., None], n, best), np.where(better, g, value)
-    size = np.full(shape, 0.2)
+    value = np.full(pa.shape[:-1], -np.inf)
+    for axis in (turn(qa, up), turn(qb, up)):
+        for sign in (1.0, -1.0):
+            value = np.maximum(value, gap(sign * axis))
+    x = place.copy()  # counted from A
     for _ in range(steps):
-        e = np.where(np.abs(best[..., :1]) < 0.6, [1.0, 0, 0], [0, 1.0, 0])
-        u = np.cross(best, e)
-        u /= np.linalg.norm(u, axis=-1, keepdims=True)
-        v = np.cross(best, u)
-        moved = np.zeros(shape, bool)
-        for angle in np.arange(12) * np.pi / 6:
-            n = best + size[..., None] * (np.cos(angle) * u + np.sin(angle) * v)
-            n /= np.linalg.norm(n, axis=-1, keepdims=True)
-            g = gap(n)
-            better = g > value
-            best, value, moved = np.where(better[..., None], n, best), np.where(better, g, value), moved | better
-        size = np.where(moved, size, 0.6 * size)
-    return value
+        p = turn(qa, projected(turn(back(qa), x), a))
+        x = place + turn(qb, projected(turn(back(qb), p - place), b))
+        way = x - p
+        length = np.linalg.norm(way, axis=-1, keepdims=True)
+        n = np.where(length > 1e-12, way / np.maximum(length, 1e-300), 0.0)
+        value = np.maximum(value, np.where(length[..., 0] > 1e-12, gap(n), -np.inf))
+    # no plane parts them, but they were not seen to overlap either: nobody knows
+    return np.where((value < 0) & (length[..., 0] > 1e-9), 0.0, value)
+
+
+def touching(a, pa, qa, b, pb, qb, x, n):
+    """What proves that two frusta touch: the larger distance of the place x from either, and how far they go
+    through the plane there across n, which leads from A to B."""
+    off = np.maximum(*(np.abs(point_frustum(turn(back(q), x - p), f)) for f, p, q in ((a, pa, qa), (b, pb, qb))))
+    through = (n * (pb - pa)).sum(-1) - height(a, turn(back(qa), n)) - height(b, turn(back(qb), -n))
+    return off, np.abs(through)
 
 
 @dataclass
@@ -157,7 +175,7 @@ class FrustumPassing(Passing):
         pa, qa = self.motion_a.at(t)
         pb, qb = self.motion_b.at(t)
         if self.a.kind == "frustum":
-            return frustum_frustum(self.a, pa, qa, self.b, pb, qb, 2 * self.fine)
+            return frustum_frustum(self.a, pa, qa, self.b, pb, qb, 4 * self.fine)
         if self.a.kind == "box":
             core = frustum_box(self.b, pb, qb, self.a.half, pa, qa, self.fine)
         else:

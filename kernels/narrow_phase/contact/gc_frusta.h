@@ -82,12 +82,14 @@ GC_LARGE int gc_simplex_nearest(const gc_vec *y, int some, gc_vec *v)
     return 1;
 }
 
-/* a direction along which both are as far apart as GJK can tell */
-GC_LARGE gc_vec gc_frusta_direction(const gc_frusta *q)
+/* The direction along which both are as far apart as GJK can tell; and that of the shortest way it knows, which is another one where discs of
+ * one plane come together. */
+GC_LARGE gc_vec gc_frusta_direction(const gc_frusta *q, gc_vec *shortest)
 {
     gc_vec y[4], v, n, best = gc_across(q->e->axis);
     gc_real most = GC_R(-1e30), length, low;
     int held = 0, i, k;
+    *shortest = best;
     v = gc_sub(
         gc_add(q->f->low, gc_scale(q->f->axis, GC_R(0.5) * q->f->length)),
         gc_add(q->e->low, gc_scale(q->e->axis, GC_R(0.5) * q->e->length)));
@@ -98,6 +100,7 @@ GC_LARGE gc_vec gc_frusta_direction(const gc_frusta *q)
         length = gc_norm(v);
         if (!(length > GC_TOL_TOUCH * (q->e->length + q->f->length))) break;
         n = gc_scale(v, GC_R(1.0) / length);
+        *shortest = n;
         low = gc_frusta_gap(q, n);
         if (low > most) {
             most = low;
@@ -138,11 +141,19 @@ GC_FN int gc_rim_along(const gc_frustum *f, gc_vec n, gc_vec *out, gc_vec *tange
     return 1;
 }
 
+/* what rounding leaves of a gap */
+GC_FN gc_real gc_frusta_rounding(const gc_frusta *q)
+{
+    return GC_PLACE_ROUNDING
+           * (q->e->length + q->e->radius[0] + q->e->radius[1] + q->f->length + q->f->radius[0] + q->f->radius[1]);
+}
+
+/* Of directions that are as good the later: those of fewer freedoms come later, and have more digits. */
 GC_FN void gc_frusta_take(const gc_frusta *q, gc_vec n, gc_vec *best, gc_real *most)
 {
     gc_real gap = gc_frusta_gap(q, n);
-    if (gap > *most) {
-        *most = gap;
+    if (gap >= *most - gc_frusta_rounding(q)) {
+        *most = GC_MAX(gap, *most);
         *best = n;
     }
 }
@@ -180,11 +191,12 @@ GC_LARGE void gc_frusta_rims(const gc_frusta *q, gc_vec n, gc_vec *best, gc_real
             next = gc_add(n, gc_add(gc_scale(u, a * share), gc_scale(v, b * share)));
             next = gc_unit(next, n);
             gap = gc_frusta_gap(q, next);
-            if (gap > last) break;
+            if (gap >= last - gc_frusta_rounding(q)) break;
         }
-        if (!(gap > last)) break;
-        last = gap;
+        if (j == 12) break;
+        last = GC_MAX(gap, last);
         n = next;
+        if (g <= GC_R(1e-15)) break;
     }
     gc_frusta_take(q, n, best, most);
 }
@@ -194,7 +206,7 @@ GC_LARGE void gc_frusta_circle(const gc_frusta *q, int turned, gc_vec n, gc_vec 
 {
     const gc_frustum *e = turned ? q->f : q->e, *f = turned ? q->e : q->f;
     gc_real dr = e->radius[1] - e->radius[0], slant = GC_SQRT(e->length * e->length + dr * dr), level = -dr / slant, s, sine;
-    gc_vec m, t, next;
+    gc_vec m, t;
     int i;
     s = e->length / slant;
     if (turned) n = gc_opposite(n);
@@ -205,9 +217,8 @@ GC_LARGE void gc_frusta_circle(const gc_frusta *q, int turned, gc_vec n, gc_vec 
         int end;
         t = gc_cross(e->axis, m);
         n = gc_add(gc_scale(e->axis, level), gc_scale(m, s));
-        gc_frusta_take(q, turned ? gc_opposite(n) : n, best, most);
         end = gc_frustum_lower(f, n);
-        if (!gc_rim_along(f, n, &out, &tangent, &sine)) return;
+        if (!gc_rim_along(f, n, &out, &tangent, &sine)) break;
         way = gc_sub(gc_frustum_lowest(f, end, n), e->low);
         slope = gc_dot(t, way);
         bend = gc_dot(m, way);
@@ -215,17 +226,16 @@ GC_LARGE void gc_frusta_circle(const gc_frusta *q, int turned, gc_vec n, gc_vec 
                + s * (f->radius[end] / sine) * gc_dot(t, tangent) * gc_dot(t, tangent);
         step = slope / bend;
         step = GC_MIN(GC_MAX(step, GC_R(-0.5)), GC_R(0.5));
-        if (GC_ABS(step) <= GC_R(1e-17)) return;
-        next = gc_unit(gc_add(m, gc_scale(t, step)), m);
-        if (next.x == m.x && next.y == m.y && next.z == m.z) return;
-        m = next;
+        m = gc_unit(gc_add(m, gc_scale(t, step)), m);
+        if (GC_ABS(step) <= GC_R(1e-15)) break;
     }
+    gc_frusta_take(q, turned ? gc_opposite(n) : n, best, most);
 }
 
 /* both sides: the two directions that are on both circles */
 GC_LARGE void gc_frusta_sides(const gc_frusta *q, gc_vec *best, gc_real *most)
 {
-    gc_real le[2], c = -gc_dot(q->e->axis, q->f->axis), det = GC_R(1.0) - c * c, a, b, rest;
+    gc_real le[2], c = -gc_dot(q->e->axis, q->f->axis), det, a, b, rest;
     gc_vec k = gc_cross(q->f->axis, q->e->axis), n;
     int i;
     for (i = 0; i < 2; ++i) {
@@ -233,6 +243,7 @@ GC_LARGE void gc_frusta_sides(const gc_frusta *q, gc_vec *best, gc_real *most)
         gc_real dr = x->radius[1] - x->radius[0];
         le[i] = -dr / GC_SQRT(x->length * x->length + dr * dr);
     }
+    det = gc_dot(k, k);
     if (!(det > GC_TOL_PARALLEL * GC_TOL_PARALLEL)) return;
     /* n . axis of E is le[0], of F -le[1] */
     a = (le[0] - c * le[1]) / det;
@@ -241,25 +252,32 @@ GC_LARGE void gc_frusta_sides(const gc_frusta *q, gc_vec *best, gc_real *most)
     rest = (GC_R(1.0) - gc_dot(n, n)) / det;
     if (!(rest >= GC_R(0.0))) return;
     rest = GC_SQRT(rest);
-    gc_frusta_take(q, gc_unit(gc_add(n, gc_scale(k, rest)), k), best, most);
-    gc_frusta_take(q, gc_unit(gc_sub(n, gc_scale(k, rest)), k), best, most);
+    gc_frusta_take(q, gc_unit(gc_add(n, gc_scale(k, rest)), q->e->axis), best, most);
+    gc_frusta_take(q, gc_unit(gc_sub(n, gc_scale(k, rest)), q->e->axis), best, most);
 }
 
 /* The gap, and its direction from E to F. `from`: one to begin with; no length: none. */
 GC_LARGE gc_real gc_frusta_apart(const gc_frusta *q, gc_vec from, gc_vec *n)
 {
     gc_real most = GC_R(-1e30);
-    gc_vec seed = gc_dot(from, from) > GC_R(0.0) ? from : gc_frusta_direction(q);
-    *n = seed;
-    gc_frusta_take(q, seed, n, &most);
+    gc_vec seeds[2];
+    int i, known = gc_dot(from, from) > GC_R(0.0);
+    seeds[0] = from;
+    if (!known) seeds[0] = gc_frusta_direction(q, seeds + 1);
+    *n = seeds[0];
+    for (i = known ? 0 : 1; i >= 0; --i) {
+        gc_frusta_take(q, seeds[i], n, &most);
+        gc_frusta_rims(q, seeds[i], n, &most);
+    }
+    for (i = known ? 0 : 1; i >= 0; --i) {
+        gc_frusta_circle(q, 0, seeds[i], n, &most);
+        gc_frusta_circle(q, 1, seeds[i], n, &most);
+    }
+    gc_frusta_sides(q, n, &most);
     gc_frusta_take(q, q->e->axis, n, &most);
     gc_frusta_take(q, gc_opposite(q->e->axis), n, &most);
     gc_frusta_take(q, q->f->axis, n, &most);
     gc_frusta_take(q, gc_opposite(q->f->axis), n, &most);
-    gc_frusta_sides(q, n, &most);
-    gc_frusta_circle(q, 0, seed, n, &most);
-    gc_frusta_circle(q, 1, seed, n, &most);
-    gc_frusta_rims(q, seed, n, &most);
     return most;
 }
 

@@ -221,6 +221,14 @@ GC_LARGE void gc_revolved_both(
     both.f = f;
     to->d = gc_frusta_apart(&both, from, &to->n);
     gc_frusta_place(&both, to->n, to->d, &to->on_m, &to->on_k, &part, &to->part);
+    if (gc_dot(from, from) > GC_R(0.0)) {
+        /* a direction that was good a moment before may part no longer where both come together aside */
+        gc_frustum_near on_e = gc_frustum_point(&e, to->on_m), on_f = gc_frustum_point(f, to->on_k);
+        if (GC_MAX(GC_ABS(on_e.d), GC_ABS(on_f.d)) > GC_TOL_TOUCH * p->bodies.size) {
+            to->d = gc_frusta_apart(&both, gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), &to->n);
+            gc_frusta_place(&both, to->n, to->d, &to->on_m, &to->on_k, &part, &to->part);
+        }
+    }
     back = gc_opposite(to->n);
     to->held = -GC_MIN(gc_frustum_depth(&e, 0, back), gc_frustum_depth(&e, 1, back));
     to->sort = part == GC_PART_SIDE ? GC_SORT_EDGE : GC_SORT_VERTEX;
