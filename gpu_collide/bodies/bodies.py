@@ -383,8 +383,14 @@ def check_motion(bodies: Bodies, motion: str) -> None:
 
 def refuse_rounded(meshes: Sequence[Mesh] | None, name: str, what: str) -> None:
     """Raise ``ValueError`` if the argument `name` has meshes with a rounding radius, which `what` does not
-    take."""
+    take, or cylinders or cones."""
     for k, mesh in enumerate(meshes or ()):
+        if mesh.ends is not None:
+            raise ValueError(
+                f"{name}: expected meshes without a rounding radius or flat ends, which {what} does not take, "
+                f"got a cylinder or a cone as mesh {k}; collide, Scene.collide and Recording.collide take it, "
+                "and Mesh.to_polyhedron comes near it"
+            )
         if mesh.rounding > 0.0:
             raise ValueError(
                 f"{name}: expected meshes without a rounding radius, which {what} does not take, got "

@@ -134,7 +134,7 @@ def projected(x, f):
 def frustum_frustum(a, pa, qa, b, pb, qb, steps):
     """Greatest gap seen between parallel planes, which the true one is not below: along the way between
     projections onto one and the other by turns, and along the axes."""
-    place = pb - pa
+    place, unit = pb - pa, max(a.half.max(), a.radii.max())
 
     def gap(n):
         return (n * place).sum(-1) - height(a, turn(back(qa), n)) - height(b, turn(back(qb), -n))
@@ -151,10 +151,10 @@ def frustum_frustum(a, pa, qa, b, pb, qb, steps):
         x = place + turn(qb, projected(turn(back(qb), p - place), b))
         way = x - p
         length = np.linalg.norm(way, axis=-1, keepdims=True)
-        n = np.where(length > 1e-12, way / np.maximum(length, 1e-300), 0.0)
-        value = np.maximum(value, np.where(length[..., 0] > 1e-12, gap(n), -np.inf))
+        n = np.where(length > 1e-12 * unit, way / np.maximum(length, 1e-300), 0.0)
+        value = np.maximum(value, np.where(length[..., 0] > 1e-12 * unit, gap(n), -np.inf))
     # no plane parts them, but they were not seen to overlap either: nobody knows
-    return np.where((value < 0) & (length[..., 0] > 1e-9), 0.0, value)
+    return np.where((value < 0) & (length[..., 0] > 1e-9 * unit), 0.0, value)
 
 
 def touching(a, pa, qa, b, pb, qb, x, n):
