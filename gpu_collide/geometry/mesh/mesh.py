@@ -372,6 +372,32 @@ class Mesh(Surface):
             raise ValueError("radius: expected a mesh that is no cylinder and no cone, whose rims are sharp")
         return self._again(self.vertices, self.face_vertices, rounding=check_rounding(radius))
 
+    def to_polyhedron(self, tolerance: float | None = None) -> Mesh:
+        """A mesh of triangles around a cylinder or a cone, for what knows polyhedra alone.
+
+        Parameters
+        ----------
+        tolerance : float, optional
+            No point of it is farther outside of this one, and none of this is outside of it. Default: 0.0181
+            of the larger radius, which is 17 sides.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A tolerance that is no positive number or too small; a mesh that is no cylinder and no cone.
+
+        Examples
+        --------
+        >>> import gpu_collide as gc
+        >>> gc.shapes.cylinder(0.5, 2).to_polyhedron(0.01).closed
+        True
+        """
+        if self.ends is None:
+            raise ValueError("mesh: expected a cylinder or a cone, got another mesh")
+        from gpu_collide.geometry.frustum import corners_around
+
+        return Mesh(*corners_around(self, tolerance))
+
     def _again(
         self, vertices: Array, corners: Array, factor: float = 1.0, rounding: float | None = None
     ) -> Mesh:

@@ -166,7 +166,9 @@ def _beside(f, points, unit, normals, m):
     # the direction across the edge: what is left of it along it is noise
     n = along.normal - dot(along.normal, unit[edges])[:, None] * unit[edges]
     along.normal = n / np.maximum(np.linalg.norm(n, axis=1), 1e-300)[:, None]
-    parts.append(along.take(inner))
+    # one that is as near all along is in contact at its ends
+    ends = np.minimum(f.of(low)[0], f.of(high)[0])
+    parts.append(along.take(inner & (along.gap < ends - 1e-14 * f.length)))
     middle = 0.5 * (f.low + f.high)
     for face in np.flatnonzero(normals.any(axis=1)):
         loop = points[t.loops[face][t.loops[face] >= 0]]
