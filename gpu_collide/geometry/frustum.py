@@ -42,8 +42,7 @@ def corners_around(mesh: Any, tolerance: float | None) -> tuple[Array, Array]:
     u /= np.linalg.norm(u)
     ring = (cosine[:, None] * u + sine[:, None] * np.cross(axis, u)) / np.cos(np.pi / sides)
     rings = [
-        middle + r * ring if r > 0 else middle[None]
-        for middle, r in zip((low, high), mesh.ends, strict=True)
+        middle + r * ring if r > 0 else middle[None] for middle, r in zip((low, high), mesh.ends, strict=True)
     ]
     points = np.concatenate(rings)
     return points, hull_triangles(points)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array, ArrayLike
 
 __all__ = [
-    "box", "capsule", "car", "cone", "convex_hull", "cylinder", "icosphere", "l_block", "rounded_box", "sphere",
-    "star", "torus",
+    "box", "capsule", "car", "cone", "convex_hull", "cylinder", "icosphere", "l_block", "rounded_box",
+    "sphere", "star", "torus",
 ]  # fmt: skip
 
 MOST_FACES = 1 << 24  # of a shape made here: what is asked for by mistake is refused, not waited for

@@ -1,10 +1,10 @@
-"""Judge of cylinders and cones against each other, round shapes and boxes: signed distances of convex bodies at
-dense times, on the motions of `round_shapes`.
+"""Judge of cylinders and cones against each other, round shapes and boxes.
 
-The distance of a point is that of a polygon in the half-plane through the axis. It is convex, so along a
-segment it is least where thirds end up; a box is nearest at one of its edges, or the frustum at the point
-that it is farthest along a face's normal. Two frusta: the greatest gap between parallel planes, along directions between
-projections onto one and the other by turns. Nothing here is a root of anybody's equations.
+Signed distances of convex bodies at dense times, on the motions of `round_shapes`. The distance of a point is
+that of a polygon in the half-plane through the axis. It is convex, so along a segment it is least where
+thirds end up; a box is nearest at one of its edges, or the frustum at the point that it is farthest along a
+face's normal. Two frusta: the greatest gap between parallel planes, along directions between projections onto
+one and the other by turns. Nothing here is a root of anybody's equations.
 """
 
 from dataclasses import dataclass
@@ -100,7 +100,11 @@ def frustum_box(f, pf, qf, half, pb, qb, thirds):
             for end in (0, 1):
                 r = spread(f.radii, centre)[..., end]
                 x = np.stack(
-                    [r * down[..., 0] * share, r * down[..., 1] * share, (2 * end - 1) * spread(f.half, centre) + 0 * across],
+                    [
+                        r * down[..., 0] * share,
+                        r * down[..., 1] * share,
+                        (2 * end - 1) * spread(f.half, centre) + 0 * across,
+                    ],
                     axis=-1,
                 )
                 best = np.minimum(best, point_box(turn(q, turn(qf, x) + place), sides))
@@ -160,7 +164,9 @@ def frustum_frustum(a, pa, qa, b, pb, qb, steps):
 def touching(a, pa, qa, b, pb, qb, x, n):
     """What proves that two frusta touch: the larger distance of the place x from either, and how far they go
     through the plane there across n, which leads from A to B."""
-    off = np.maximum(*(np.abs(point_frustum(turn(back(q), x - p), f)) for f, p, q in ((a, pa, qa), (b, pb, qb))))
+    off = np.maximum(
+        *(np.abs(point_frustum(turn(back(q), x - p), f)) for f, p, q in ((a, pa, qa), (b, pb, qb)))
+    )
     through = (n * (pb - pa)).sum(-1) - height(a, turn(back(qa), n)) - height(b, turn(back(qb), -n))
     return off, np.abs(through)
 

@@ -504,7 +504,11 @@ class Mesh(Surface):
             odd = f", rounding {self.rounding:g}{odd}"
         if self.ends is not None:
             low, high = self.ends
-            return f"Mesh(cylinder, radius {low:g})" if low == high else f"Mesh(cone, radii {low:g} and {high:g})"
+            return (
+                f"Mesh(cylinder, radius {low:g})"
+                if low == high
+                else f"Mesh(cone, radii {low:g} and {high:g})"
+            )
         if self.thin:
             return f"Mesh({'sphere' if self.n_vertices == 1 else 'capsule'}{odd})"
         return f"Mesh({counts}, {kind}{sides}{odd})"

@@ -1,4 +1,4 @@
-"""Meetings of a pair with a cylinder or a cone: stages 7 and 8 for shapes of revolution, first contacts alone.
+"""Meetings of a pair with a cylinder or a cone: stages 7 and 8 for these, first contacts alone.
 
 The signed distance of a point is that of a polygon in the half-plane through the axis. Beside a mesh the gap
 is the least over its vertices, its edges (convex along each) and its faces (below an end's lowest
@@ -184,10 +184,9 @@ def _beside(f, points, unit, normals, m):
             sides = np.roll(loop, -1, axis=0) - loop
             over = dot(cross(np.broadcast_to(normals[face], sides.shape), sides), at - loop)
             if (over >= -TOUCH * np.linalg.norm(sides, axis=1)).all():
-                parts.append(
-                    Touch(high[end : end + 1], ends[end][None] - high[end] * n, ends[end][None], np.array(["F"]),
-                          np.array([face]), np.array([end]), n[None])
-                )  # fmt: skip
+                place = ends[end][None]
+                numbers = np.array(["F"]), np.array([face]), np.array([end])
+                parts.append(Touch(high[end : end + 1], place - high[end] * n, place, *numbers, n[None]))
     return _joined(parts)
 
 
@@ -324,7 +323,8 @@ def _described(pair, s, min_properness):
             cone[i] = Gaps(m, mesh, mesh, kind, one, one, np.ones(1))._cone(mesh, one, 0, u[i : i + 1])[0]
     letters = [("V", "V", "E")[part] for part in touch.part]
     kinds = [
-        int(Kind[sort + own if pair.of_b else own + sort]) for sort, own in zip(touch.sort, letters, strict=True)
+        int(Kind[sort + own if pair.of_b else own + sort])
+        for sort, own in zip(touch.sort, letters, strict=True)
     ]
     number, own = touch.number, np.where(touch.part == 2, 0, touch.part)
     on_a, on_b = (touch.on_m, touch.on_k) if pair.of_b else (touch.on_k, touch.on_m)

@@ -84,12 +84,12 @@ GC_FN gc_real
 gc_revolved_bound(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g, gc_real dt)
 {
     gc_vec axis = gc_add(k->f.axis, gc_scale(k->tilting, dt)), n = g->n;
-    gc_real least = GC_R(1e30), sine = gc_norm(gc_cross(n, axis)), half = GC_R(0.5) * k->f.length, along;
-    gc_real high = gc_dot(n, k->f.low) + gc_dot(n, k->f.axis) * half + dt * gc_dot(n, k->velocity);
+    gc_real least = GC_R(1e30), sine = gc_norm(gc_cross(n, axis)), arm = GC_R(0.5) * k->f.length, along;
+    gc_real high = gc_dot(n, k->f.low) + gc_dot(n, k->f.axis) * arm + dt * gc_dot(n, k->velocity);
     int i;
-    along = gc_dot(n, axis) * half;
+    along = gc_dot(n, axis) * arm;
     for (i = 0; i < 2; ++i) {
-        gc_real r = k->f.radius[i], loss = q->bend + (half + r) * q->tilt;
+        gc_real r = k->f.radius[i], loss = q->bend + (arm + r) * q->tilt;
         gc_real at = high + (i ? along : -along) - r * sine - GC_R(0.5) * loss * dt * dt;
         least = GC_MIN(at, least);
     }
