@@ -80,6 +80,49 @@ GC_LARGE gc_frustum_near gc_frustum_point(const gc_frustum *f, gc_vec x)
     return to;
 }
 
+/* Where a line along e is nearest to a frustum at a place `at` of it, within: the direction across both, by what is nearest, and the distance
+ * along that, which keep their digits down to touch and beside an apex. */
+GC_LARGE void gc_frustum_across(const gc_frustum *f, gc_vec at, gc_vec e, gc_frustum_near *to)
+{
+    gc_real rho, z, dr = f->radius[1] - f->radius[0], slant = GC_SQRT(f->length * f->length + dr * dr);
+    gc_vec out = gc_frustum_out(f, at, &rho, &z), n, on;
+    if (to->rim >= 0) {
+        gc_vec mean = gc_frustum_rim(f, to->rim, out);
+        on = gc_add(gc_frustum_end(f, to->rim), gc_scale(out, f->radius[to->rim]));
+        if (f->radius[to->rim] > GC_R(0.0)) {
+            n = gc_cross(e, gc_cross(f->axis, out));
+            if (!(gc_norm(n) > GC_R(1e-6) * gc_norm(e))) return;
+            if (gc_dot(n, mean) < GC_R(0.0)) n = gc_scale(n, GC_R(-1.0));
+        } else {
+            if (to->d > GC_TOL_TOUCH * (f->length + f->radius[0] + f->radius[1])) return;
+            n = gc_sub(mean, gc_scale(e, gc_dot(mean, e) / gc_dot(e, e)));
+        }
+        to->part = to->rim;
+    } else if (to->part == GC_PART_SIDE) {
+        /* of the directions out of the side those across the line: level of axis and line, and what is left */
+        gc_vec flat = gc_sub(e, gc_scale(f->axis, gc_dot(e, f->axis))), beside;
+        gc_real wide = gc_norm(flat), c, rest;
+        if (!(wide > GC_R(1e-6) * gc_norm(e))) return;
+        flat = gc_scale(flat, GC_R(1.0) / wide);
+        beside = gc_cross(f->axis, flat);
+        c = dr * gc_dot(e, f->axis) / (f->length * wide);
+        rest = GC_R(1.0) - c * c;
+        if (!(rest >= GC_R(0.0))) return;
+        rest = GC_SQRT(rest);
+        if (gc_dot(beside, out) < GC_R(0.0)) rest = -rest;
+        out = gc_add(gc_scale(flat, c), gc_scale(beside, rest));
+        n = gc_sub(gc_scale(out, f->length / slant), gc_scale(f->axis, dr / slant));
+        on = gc_add(f->low, gc_scale(out, f->radius[0]));
+        to->n = n;
+        to->d = gc_dot(n, gc_sub(at, on));
+        to->on = gc_sub(at, gc_scale(n, to->d));
+        return;
+    } else return;
+    to->n = gc_unit(n, to->n);
+    to->on = on;
+    to->d = gc_dot(to->n, gc_sub(at, on));
+}
+
 /* a slope along a unit direction is none */
 #define GC_FRUSTUM_FLAT GC_R(1e-14)
 
@@ -122,18 +165,7 @@ GC_LARGE gc_frustum_near gc_frustum_segment(const gc_frustum *f, gc_vec x, gc_ve
             kept = -1;
         }
     }
-    if (to.rim >= 0 && f->radius[to.rim] > GC_R(0.0)) {
-        gc_real rho, z;
-        gc_vec at = gc_add(x, gc_scale(e, *share)), out = gc_frustum_out(f, at, &rho, &z), n, mean;
-        n = gc_cross(e, gc_cross(f->axis, out));
-        if (gc_norm(n) > GC_R(1e-6) * gc_norm(e)) {
-            mean = gc_frustum_rim(f, to.rim, out);
-            to.part = to.rim;
-            to.on = gc_add(gc_frustum_end(f, to.rim), gc_scale(out, f->radius[to.rim]));
-            to.n = gc_scale(n, (gc_dot(n, mean) < GC_R(0.0) ? GC_R(-1.0) : GC_R(1.0)) / gc_norm(n));
-            to.d = gc_dot(to.n, gc_sub(at, to.on));
-        }
-    }
+    gc_frustum_across(f, gc_add(x, gc_scale(e, *share)), e, &to);
     return to;
 }
 
