@@ -59,7 +59,7 @@ GC_LARGE gc_frustum_near gc_frustum_point(const gc_frustum *f, gc_vec x)
     gc_real a = nearer ? a1 : a0, b = nearer ? high : z, off = GC_SQRT(a * a + b * b);
     side = ((rho - r0) * length - z * dr) / slant;
     along = (rho - r0) * dr + z * length;
-    to.rim = off <= touch ? nearer : -1;
+    to.rim = -1;
     if (side <= GC_R(0.0) && low <= GC_R(0.0) && high <= GC_R(0.0)) {
         to.part = side >= low && side >= high ? GC_PART_SIDE : low >= high ? 0 : 1;
     } else if (low >= GC_R(0.0) && rho <= r0) to.part = 0;
@@ -73,6 +73,9 @@ GC_LARGE gc_frustum_near gc_frustum_point(const gc_frustum *f, gc_vec x)
         else to.n = gc_frustum_rim(f, nearer, e);
         return to;
     }
+    /* between an end and the side it is at a rim as near as can be told */
+    if (to.part == GC_PART_SIDE ? GC_MIN(along, slant2 - along) <= touch * slant : GC_ABS(rho - f->radius[to.part]) <= touch)
+        to.rim = to.part == GC_PART_SIDE ? nearer : to.part;
     to.d = to.part == 0 ? low : to.part == 1 ? high : side;
     if (to.part == GC_PART_SIDE) to.n = gc_sub(gc_scale(e, length / slant), gc_scale(f->axis, dr / slant));
     else to.n = gc_scale(f->axis, to.part ? GC_R(1.0) : GC_R(-1.0));

@@ -233,7 +233,7 @@ GC_LARGE int gc_revolved_first(gc_revolved_search *q, const gc_hits *o, int pair
         if (GC_ABS(g.d + q->q.r) <= GC_R(1e-3) * q->p->bodies.size) q->along = g.n;
         if (g.d <= q->touch) {
             rate = gc_revolved_rate(&k, &g);
-            if (g.d < -q->touch) return 1; /* both are in each other from the beginning on */
+            if (g.d < -q->touch && s == lo) return 1; /* both are in each other from the beginning on */
             if (rate > parting) {
                 /* in touch, and parts: until it is apart */
                 if (s >= hi) return 1;
@@ -241,15 +241,19 @@ GC_LARGE int gc_revolved_first(gc_revolved_search *q, const gc_hits *o, int pair
                 leave *= GC_R(2.0);
                 continue;
             }
-            if (g.d <= q->settled || rate >= -parting || s >= hi) {
+            if (GC_ABS(g.d) <= q->settled || g.d < -q->touch || rate >= -parting || s >= hi) {
                 gc_revolved_tell(q, o, pair, &k, &g, s);
                 return 1;
             }
         }
         if (s >= hi || s > last) return 1;
         step = gc_revolved_free(q, &k, &g, hi - s);
-        /* the last digits, where the direction has none left */
-        if (g.d <= q->touch && s + step == s) step = -g.d / rate;
+        if (s + step == s && g.d <= GC_R(1e-6) * q->p->bodies.size) {
+            /* the direction of what is so near has no digits left for a bound, but the rate has */
+            rate = gc_revolved_rate(&k, &g);
+            step = rate < -parting ? g.d / -rate : leave;
+            if (g.d > q->touch) step *= GC_R(0.9);
+        }
         if (g.d <= q->touch && (step >= hi - s || s + step == s)) {
             /* it comes no nearer than this, which is touch */
             gc_revolved_tell(q, o, pair, &k, &g, s);
