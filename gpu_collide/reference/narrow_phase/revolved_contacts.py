@@ -142,7 +142,8 @@ class Revolved:
         if self.ends_a is not None and self.ends_b is not None:
             found = _two(self.frustum(m, s), f)
         else:
-            found = _beside(f, *self.seen(m, s), m)
+            points, unit, normals = self.seen(m, s)
+            found = _beside(f, points, unit, normals, m)
         if not self.of_b:
             found.normal = -found.normal
         found.gap = found.gap - self.distance
