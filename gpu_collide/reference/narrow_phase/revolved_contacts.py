@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpu_collide.bodies.quaternion import cross
+from gpu_collide.reference.narrow_phase._intervals import PARALLEL
 from gpu_collide.reference.narrow_phase._properness import FACING
 from gpu_collide.reference.narrow_phase.distance_functions import Gaps, dot
 from gpu_collide.reference.narrow_phase.s07_solve import TOUCH, Meetings, in_steps
@@ -22,10 +23,6 @@ __all__ = ["Revolved", "nearer_at", "revolved_meetings"]
 TIMES, HALVINGS, ZOOMS, AROUND = 65, 60, 13, 90
 # Between two times a least gap is looked for by thirds.
 THIRDS = 40
-# An end is level, and two ends are as low, within this.
-LEVEL = 1e-9
-# What is as near as the nearest feature at the first time is in contact as well, in touch tolerances.
-BESIDE = 1.0
 
 
 @dataclass
@@ -76,7 +73,7 @@ class Frustum:
         """Lowest points along n of both ends, (2, 3): of a level end its middle."""
         out = n - (n @ self.axis) * self.axis
         sine = np.linalg.norm(out)
-        m = out / sine if sine > LEVEL else 0.0 * out
+        m = out / sine if sine > PARALLEL else 0.0 * out
         return np.stack([self.low - self.radii[0] * m, self.high - self.radii[1] * m])
 
 
@@ -255,7 +252,7 @@ def _beside_both(e, f):
     """Directions that are across lines on both sides, out of the one and into the other."""
     level = [(x.radii[0] - x.radii[1]) / np.hypot(x.length, x.radii[0] - x.radii[1]) for x in (e, f)]
     c, k = e.axis @ f.axis, cross(e.axis, f.axis)
-    if k @ k <= LEVEL**2:
+    if k @ k <= PARALLEL**2:
         return
     a, b = np.linalg.solve([[1, c], [c, 1]], [level[0], -level[1]])
     n = a * e.axis + b * f.axis
@@ -310,7 +307,7 @@ def _described(pair, s, min_properness):
     """What is in touch at a time, and comes nearer."""
     m = pair.motion
     touch = pair.touch(s)
-    touch = touch.take(np.abs(touch.gap) <= BESIDE * TOUCH * m.size)
+    touch = touch.take(np.abs(touch.gap) <= TOUCH * m.size)
     n, when = len(touch.gap), np.full(len(touch.gap), s)
     speed = dot(touch.normal, m.field(touch.on_k if pair.of_b else touch.on_m, when, -1.0))
     mesh = pair.a if pair.of_b else pair.b
