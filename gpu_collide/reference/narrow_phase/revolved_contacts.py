@@ -306,7 +306,12 @@ def revolved_meetings(pair, min_properness):
 def _described(pair, s, min_properness):
     """What is in touch at a time, and comes nearer."""
     m = pair.motion
-    touch = pair.touch(s)
+    touch, before = pair.touch(s), pair.touch(max(s - 1e-6, -0.5))
+    # two points in one place have no direction: the one they had a millionth of the step earlier
+    names = [list(zip(x.sort, x.number, x.part, strict=True)) for x in (touch, before)]
+    for i, name in enumerate(names[0]):
+        if name in names[1]:
+            touch.normal[i] = before.normal[names[1].index(name)]
     touch = touch.take(np.abs(touch.gap) <= TOUCH * m.size)
     n, when = len(touch.gap), np.full(len(touch.gap), s)
     speed = dot(touch.normal, m.field(touch.on_k if pair.of_b else touch.on_m, when, -1.0))
@@ -333,5 +338,6 @@ def _described(pair, s, min_properness):
         on_b=m.carry(on_b, when, 1.0), along_a=np.full(n, np.nan), along_b=np.full(n, np.nan),
     )  # fmt: skip
     good = (speed <= FACING * m.speed) & (cone >= -1e-6) & (met.properness >= min_properness)
-    order = np.lexsort((met.feature_b, met.feature_a, met.kind))
-    return met.take(order[good[order]])
+    # rim beside rim is found around either
+    rows = np.stack([met.kind, met.feature_a, met.feature_b], axis=1)[good]
+    return met.take(np.flatnonzero(good)[np.unique(rows, axis=0, return_index=True)[1]])
