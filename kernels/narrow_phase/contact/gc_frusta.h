@@ -40,7 +40,7 @@ GC_FN gc_vec gc_frusta_way(const gc_frusta *q, gc_vec n)
 /* ---- GJK ------------------------------------------------------------------------------------------------------------- */
 
 /* The point of the simplex of some of four points that is nearest to the origin, if it lies inside of that; `some`: bits. */
-GC_LARGE int gc_simplex_nearest(const gc_vec *y, int some, gc_vec *v)
+GC_LARGE int gc_frusta_nearest(const gc_vec *y, int some, gc_vec *v)
 {
     gc_vec d[3], base = y[0];
     gc_real l[3], det, g00, g01, g11, b0, b1;
@@ -113,7 +113,7 @@ GC_LARGE gc_vec gc_frusta_direction(const gc_frusta *q, gc_vec *shortest)
         y[k] = gc_frusta_way(q, n);
         held |= 1 << k;
         for (k = 1; k < 16; ++k) {
-            if ((k & held) != k || !gc_simplex_nearest(y, k, &at)) continue;
+            if ((k & held) != k || !gc_frusta_nearest(y, k, &at)) continue;
             low = k == 15 ? GC_R(0.0) : gc_dot(at, at);
             if (low < least) {
                 least = low;

@@ -226,8 +226,7 @@ GC_FN int gc_solve_candidate(
             if (piece != kept->piece) kept->known = 0;
             kept->piece = piece;
             if (gc_is_revolved(p))
-                return gc_solve_revolved(
-                    t, p, o, c, gc_piece_middle(&p->bodies, piece), gc_piece_arm(&p->bodies));
+                return gc_solve_revolved(t, p, o, c, gc_piece_middle(&p->bodies, piece), gc_piece_arm(&p->bodies));
             return gc_solve_at_distance(
                 t, p, o, c, gc_piece_middle(&p->bodies, piece), gc_piece_arm(&p->bodies), &kept->known, kept->nodes);
         }

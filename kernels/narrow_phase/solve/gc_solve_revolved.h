@@ -285,4 +285,34 @@ GC_LARGE int gc_solve_revolved(
 }
 
 #endif
+
+/* Is it a candidate of a pair with a frustum? *nearer: is what it stands for nearer at the start than the distance? */
+GC_LARGE int gc_revolved_start(
+    GC_GLOBAL const int *pairs,
+    GC_GLOBAL const int *shape,
+    GC_GLOBAL const gc_real *screw,
+    const gc_tables *t,
+    const gc_candidate *c,
+    int *nearer)
+{
+    *nearer = 0;
+#if GC_AT_DISTANCE
+    {
+        gc_pair p;
+        gc_revolved_search q;
+        gc_revolved_state k;
+        gc_revolved_gap g;
+        gc_pair_load(pairs, shape, screw, t, c->pair, &p);
+        if (!gc_is_revolved(&p)) return 0;
+        if (!gc_revolved_begin(t, &p, c, &q)) return 1;
+        gc_revolved_look(&q, GC_R(-0.5), &k, &g);
+        *nearer = g.d < -q.touch;
+        return 1;
+    }
+#else
+    (void)pairs, (void)shape, (void)screw, (void)t, (void)c;
+    return 0;
+#endif
+}
+
 #endif

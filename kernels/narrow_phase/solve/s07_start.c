@@ -15,19 +15,6 @@ GC_FN gc_real s07_above(const gc_tables *t, const gc_mesh *m, int face, gc_vec x
     return GC_ABS(gc_dot(gc_normal(t, m, face), x) + d);
 }
 
-#if GC_AT_DISTANCE
-/* Is what a candidate with a frustum stands for nearer at the start than the distance? */
-GC_LARGE int s07_revolved_nearer(const gc_tables *t, const gc_pair *p, const gc_candidate *c)
-{
-    gc_revolved_search q;
-    gc_revolved_state k;
-    gc_revolved_gap g;
-    if (!gc_revolved_begin(t, p, c, &q)) return 0;
-    gc_revolved_look(&q, GC_R(-0.5), &k, &g);
-    return g.d < -q.touch;
-}
-#endif
-
 GC_KERNEL void s07_start(
     int n_candidates,
     GC_GLOBAL const int *candidates_in,     /* (n_candidates, GC_CANDIDATE_STRIDE), a pair below 0: none */
@@ -43,21 +30,16 @@ GC_KERNEL void s07_start(
         gc_body_state now;
         gc_real near;
         gc_vec x;
+        int nearer;
         if (candidates_in[GC_CANDIDATE_STRIDE * i + GC_CANDIDATE_pair] < 0) continue;
         c = gc_candidate_load(candidates_in, brackets_in, i);
         if (c.first > GC_R(-0.5) + GC_PIECE_OVERLAP) continue;
         gc_bodies_load(screw_in + GC_SCREW_STRIDE * c.pair, &o);
         if (!(o.distance > GC_R(0.0))) continue;
-#if GC_AT_DISTANCE
-        {
-            gc_pair p;
-            gc_pair_load(pairs_in, shape_in, screw_in, &t, c.pair, &p);
-            if (gc_is_revolved(&p)) {
-                if (s07_revolved_nearer(&t, &p, &c)) GC_ATOMIC_MAX(state_out + c.pair, GC_PAIR_OVERLAP);
-                continue;
-            }
+        if (gc_revolved_start(pairs_in, shape_in, screw_in, &t, &c, &nearer)) {
+            if (nearer) GC_ATOMIC_MAX(state_out + c.pair, GC_PAIR_OVERLAP);
+            continue;
         }
-#endif
         gc_mesh_load(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * c.pair]], &a);
         gc_mesh_load(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * c.pair + 1]], &b);
         if (c.kind != GC_EE && (c.kind == GC_FV ? a.nv : b.nv) < 3)
