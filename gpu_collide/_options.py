@@ -227,6 +227,11 @@ class Options(Tuning):
         if any(mesh.rounding > 0.0 for mesh in meshes):
             have = "meshes that have a rounding radius", "a mesh without one"
             _check_at_distance(self.refine, self.precision, self.candidates, *have)
+        if not self.first_only and any(mesh.ends is not None for mesh in meshes):
+            raise ValueError(
+                f"contacts: expected 'first' with cylinders and cones, got {self.contacts!r}; later contacts "
+                "take a mesh (Mesh.to_polyhedron)"
+            )
 
     @property
     def at_distance(self) -> bool:

@@ -80,6 +80,7 @@ VARIANTS = {
         for name in ("solve_body", "overlap_body", "clearance_body", "depth_body", "sweep_body")
     },
     "solve_distance": ("solve", "GC_AT_DISTANCE"),
+    "start_distance": ("start", "GC_AT_DISTANCE"),
 }
 _ENTRY = re.compile(r"(?m)^(\s*GC_(?:CROWDED_)?KERNEL\s+void\s+(?!gc_)\w+)")
 

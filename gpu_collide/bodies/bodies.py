@@ -34,6 +34,7 @@ __all__ = [
     "all_valid",
     "check_bodies",
     "check_motion",
+    "refuse_ends",
     "refuse_rounded",
     "refuse_spins",
     "with_spins",
@@ -389,9 +390,20 @@ def check_motion(bodies: Bodies, motion: str) -> None:
         )
 
 
+def refuse_ends(meshes: Sequence[Mesh] | None, name: str, what: str) -> None:
+    """Raise ``ValueError`` if the argument `name` has cylinders or cones, which `what` does not take."""
+    for k, mesh in enumerate(meshes or ()):
+        if mesh.ends is not None:
+            raise ValueError(
+                f"{name}: expected meshes, which {what} takes, got a cylinder or a cone as mesh {k}; pass "
+                "mesh.to_polyhedron(), or ask collide, Scene.collide or Recording.collide"
+            )
+
+
 def refuse_rounded(meshes: Sequence[Mesh] | None, name: str, what: str) -> None:
     """Raise ``ValueError`` if the argument `name` has meshes with a rounding radius, which `what` does not
-    take."""
+    take, or cylinders or cones."""
+    refuse_ends(meshes, name, what)
     for k, mesh in enumerate(meshes or ()):
         if mesh.rounding > 0.0:
             raise ValueError(

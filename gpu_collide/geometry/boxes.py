@@ -169,12 +169,13 @@ def _edge_axes(template: Mesh) -> Array:
 
 
 def _measures(half: Array, radius: Array) -> Array:
-    """As `prepared.measures_of`, (k, 10)."""
+    """As `prepared.measures_of`, (k, 12)."""
     mantissa, exponent = np.frexp(radius)
     power = np.ldexp(1.0, np.where(mantissa == 0.5, exponent - 1, exponent))
     across = [length([0.0 if j == k else half[:, j] for j in range(3)]) for k in range(3)]
     reach = np.maximum(np.maximum(across[0], across[1]), across[2])
-    return np.column_stack([np.zeros_like(half), radius, power, half, reach, np.zeros_like(radius)])
+    none = np.zeros_like(radius)
+    return np.column_stack([np.zeros_like(half), radius, power, half, reach, none, none - 1.0, none - 1.0])
 
 
 def _solids(template: Mesh, sizes: Array, planes: Array) -> list[Solids]:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array, ArrayLike
 
 __all__ = [
-    "box", "capsule", "car", "convex_hull", "icosphere", "l_block", "rounded_box", "sphere", "star", "torus",
+    "box", "capsule", "car", "cone", "convex_hull", "cylinder", "icosphere", "l_block", "rounded_box",
+    "sphere", "star", "torus",
 ]  # fmt: skip
 
 MOST_FACES = 1 << 24  # of a shape made here: what is asked for by mistake is refused, not waited for
@@ -82,6 +83,43 @@ def capsule(radius: float = 0.5, length: float = 1.0) -> Mesh:
     """
     half = check_positive(length, "length") / 2
     return Mesh([[0.0, 0.0, -half], [0.0, 0.0, half]], [], rounding=check_positive(radius, "radius"))
+
+
+def cylinder(radius: float = 0.5, length: float = 1.0) -> Mesh:
+    """Cylinder along z with its centre at the origin, closed by flat ends: a can, a wheel.
+
+    Parameters
+    ----------
+    radius, length : float
+
+    Returns
+    -------
+    Mesh
+        Of contacts with it vertices 0 and 1 are its lower and upper end, rim and disc, and edge 0 its side.
+        `collide`, `Scene.collide` and recordings take it, with ``contacts="first"``; `Mesh.to_polyhedron`
+        makes a mesh for others.
+    """
+    half, radius = check_positive(length, "length") / 2, check_positive(radius, "radius")
+    return Mesh([[0.0, 0.0, -half], [0.0, 0.0, half]], [], ends=(radius, radius))
+
+
+def cone(radius: float = 0.5, length: float = 1.0, top: float = 0.0) -> Mesh:
+    """Cone along z, its base at ``-length / 2`` and its apex at ``length / 2``.
+
+    Parameters
+    ----------
+    radius, length : float
+        Of its base, and from there to the apex.
+    top : float, optional
+        Radius of a flat upper end in place of the apex: a frustum, a conical probe with a blunt tip.
+
+    Returns
+    -------
+    Mesh
+        As of `cylinder`; vertex 1 is the apex.
+    """
+    half, radius = check_positive(length, "length") / 2, check_positive(radius, "radius")
+    return Mesh([[0.0, 0.0, -half], [0.0, 0.0, half]], [], ends=(radius, top))
 
 
 def rounded_box(size: float | Sequence[float] | Array = (1.0, 1.0, 1.0), radius: float = 0.1) -> Mesh:

@@ -21,7 +21,7 @@ from gpu_collide._validate import (
     how_many,
 )
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, refuse_ends
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.rules import still_bodies
 from gpu_collide.queries.clearance_arguments import PROGRAMS
@@ -189,12 +189,14 @@ def prove(
     if obstacles is not None:
         if not isinstance(obstacles, Bodies):
             raise TypeError(f"obstacles: expected gpu_collide.Bodies, got {type(obstacles).__name__}")
+        refuse_ends(obstacles.meshes, "obstacles", "check_motions")
         wrong = np.flatnonzero(~(still_bodies(obstacles) & obstacles.valid))
         if len(wrong):
             raise ValueError(
                 "obstacles: expected bodies that stand still, with poses that are valid, got "
                 f"{how_many(len(wrong), 'other')}, first: {first_few(wrong)}; what moves can be a link"
             )
+    refuse_ends(links.meshes, "meshes", "check_motions")
     n = len(links)
     pairs = np.zeros((0, 2), np.int32) if link_pairs is None else check_pairs(link_pairs, n, "link_pairs")
     engine = engine_on(get_backend(options.backend, options.precision, PROGRAMS), options)

@@ -10,7 +10,7 @@ from gpu_collide._calls import within_memory
 from gpu_collide._options import Options, Tuning
 from gpu_collide._validate import check_bool, check_pairs, lengths_of_pairs
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion
+from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion, refuse_ends
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.clearance_arguments import (
     PROGRAMS,
@@ -264,6 +264,7 @@ def clearance(
         return parts if check_bool(stream, "stream") else NearMisses.concatenate(parts)
     _refuse("Bodies, which have one step", **steps, stream=stream or None)
     check_bodies(bodies)
+    refuse_ends(bodies.meshes, "bodies", "clearance")
     rules: Any = None
     told = (bodies.world if world is None and pairs is None else world, group, mask, ignore)
     if pairs is None or still_pairs is not False or any(rule is not None for rule in told):

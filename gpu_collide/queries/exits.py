@@ -15,7 +15,7 @@ import numpy as np
 from gpu_collide._options import Distances, Options
 from gpu_collide._validate import as_numpy, check_bool
 from gpu_collide.backends import get_backend, sources
-from gpu_collide.bodies.bodies import Bodies, with_spins
+from gpu_collide.bodies.bodies import Bodies, refuse_ends, with_spins
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.spins import Spins
 from gpu_collide.geometry.mesh.mesh import Mesh
@@ -24,6 +24,8 @@ from gpu_collide.queries.engine_cache import engines_of
 from gpu_collide.results.enums import Status
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gpu_collide._types import Array
     from gpu_collide.results.contacts import Contacts
 
@@ -38,9 +40,9 @@ _HALF = 1e-6
 _KNOWN = (Status.MISS, Status.HIT, Status.INITIAL_OVERLAP)
 
 
-def check_exit(exit: Any, options: Options) -> bool:
+def check_exit(exit: Any, options: Options, meshes: Sequence[Mesh]) -> bool:
     """The checked argument of this name. Raises ``ValueError`` where contacts are not exact, so that nothing
-    is said of what is between them, or where each pair has a distance of its own."""
+    is said of what is between them, where each pair has a distance of its own, or of cylinders and cones."""
     exit = check_bool(exit, "exit")
     if exit and options.refine != "exact":
         raise ValueError(
@@ -51,6 +53,8 @@ def check_exit(exit: Any, options: Options) -> bool:
             "target_distance: expected one length with exit=True, got one for each pair; ask for the pairs "
             "of each length in a call of their own"
         )
+    if exit:
+        refuse_ends(meshes, "bodies", "exit=True")
     return exit
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from gpu_collide._calls import within_memory
+from gpu_collide.bodies.bodies import refuse_ends
 from gpu_collide.bodies.motion import screw_velocity
 from gpu_collide.bodies.quaternion import conjugate, rotate
 from gpu_collide.bodies.rules import still_bodies
@@ -56,6 +57,7 @@ def near_misses(
 
     def ask(*given: Any, **asked: Any) -> Iterator[NearMisses]:
         sweep, windows = step_batches(NearMissBatches, *given, programs=PROGRAMS, **asked)
+        refuse_ends(sweep.crew.meshes, "recording", "clearance")
         sweep.tolerance, sweep.limit = tolerance, limit
         return (sweep.batch(first, window) for first, window in windows)
 

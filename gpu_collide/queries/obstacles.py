@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies, all_valid, refuse_rounded, refuse_spins, without
+from gpu_collide.bodies.bodies import Bodies, all_valid, refuse_ends, refuse_rounded, refuse_spins, without
 from gpu_collide.bodies.rules import check_rules, still_bodies
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.engine_cache import options_of
@@ -158,8 +158,8 @@ class Obstacles:
     def _look(self) -> None:
         """Which bodies move; those that all stand still are what they are at their start."""
         bodies = self.bodies
-        if not self._rounded:
-            refuse_rounded(bodies.meshes, "obstacles", "a query of movers and casts")
+        refuse = refuse_ends if self._rounded else refuse_rounded
+        refuse(bodies.meshes, "obstacles", "a query of movers and casts")
         if not self._own:
             if not self._spins:
                 refuse_spins(bodies, "obstacles")

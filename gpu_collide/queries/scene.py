@@ -20,7 +20,7 @@ from gpu_collide._validate import (
 )
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, refuse_ends
 from gpu_collide.bodies.poses import Poses, as_poses
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.clearance_arguments import checked, measured
@@ -265,7 +265,7 @@ check_start, exit, results, progress
             engine.options.check_meshes(bodies.meshes)
             if progress is not None:
                 check_callable(progress, "progress")
-            exit = check_exit(exit, engine.options)
+            exit = check_exit(exit, engine.options, bodies.meshes)
             if asked is not None:
                 with kept.work:
                     found = answer_pairs(engine, bodies, asked, progress, distances)
@@ -317,6 +317,7 @@ check_start, exit, results, progress
         with self._lock:
             bodies, kept = self._now(), self._kept
             everything = pairs is None and asked.max_distance == np.inf
+            refuse_ends(bodies.meshes, "scene", "clearance")
             engine = kept.engines.of(tuning=Tuning(broad_phase="off") if everything else None)
             engine.options.check_meshes(bodies.meshes)
             with kept.work:

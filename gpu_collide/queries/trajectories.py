@@ -213,7 +213,7 @@ def collide_trajectories(
         mask=mask, ignore=ignore, still_pairs=still_pairs, max_speed=max_speed, max_turn=max_turn,
         frames_per_batch=frames_per_batch, exit=exit, progress=progress, report=report, **options,
     )  # fmt: skip
-    sweep.exit = check_exit(exit, sweep.engine.options)
+    sweep.exit = check_exit(exit, sweep.engine.options, sweep.crew.meshes)
     batches = (sweep.batch(first, window) for first, window in parts)
     return batches if stream else TrajectoryContacts.concatenate(batches)
 
@@ -291,7 +291,7 @@ def check_step_options(
     check_bool(report, "report")
     check_bool(still_pairs, "still_pairs")
     checked = _on_host(Options.checked(**options, report=report))
-    check_exit(exit, checked)
+    check_exit(exit, checked, ())
     return (
         check_positive(max_speed, "max_speed", none_ok=True),
         _check_turn(max_turn),

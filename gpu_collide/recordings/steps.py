@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gpu_collide._calls import within_memory
-from gpu_collide.bodies.bodies import refuse_rounded
+from gpu_collide.bodies.bodies import refuse_ends
 from gpu_collide.geometry.preparation import prepared
 from gpu_collide.queries.clearance_arguments import PROGRAMS
 from gpu_collide.queries.near_misses import NearMissBatches
@@ -78,7 +78,7 @@ def steps_of(recording: Any, limit: float, horizon: float | None, machine: Any, 
     def ask(*given: Any, **asked: Any) -> Iterator[_Part]:
         sweep, windows = step_batches(_EventBatches, *given, programs=PROGRAMS, **asked)
         sweep.engine.options.check_meshes(sweep.crew.meshes)
-        refuse_rounded(sweep.crew.meshes, "bodies", "clearance")
+        refuse_ends(sweep.crew.meshes, "recording", "events")
         sweep.tolerance, sweep.limit, sweep.horizon, sweep.machine = _TOLERANCE, limit, horizon, machine
         return (sweep.batch(first, window) for first, window in windows)
 

@@ -224,6 +224,7 @@ class Tables:
         self.center = np.array([m.center for m in meshes])
         self.radius = np.array([m.radius for m in meshes])
         self.rounding = np.array([m.rounding for m in meshes])
+        self.ends = np.array([(-1.0, -1.0) if m.ends is None else m.ends for m in meshes])
 
         def joined(arrays: Any, raise_by: Any = None) -> tuple[Array, Array]:
             first = np.cumsum([0, *(len(x) for x in arrays)])
@@ -263,7 +264,28 @@ class Tables:
         share = np.clip(_dot(from_low, along) / _dot(along, along), 0, 1)
         gap = from_low - share[:, None] * along
         off[k] = np.sqrt(_dot(gap, gap))
-        return np.abs(off - self.rounding[mesh])
+        off = np.abs(off - self.rounding[mesh])
+        k = np.flatnonzero(self.ends[mesh, 0] >= 0)
+        off[k] = self._off_frustum(mesh[k], x[k])
+        return off
+
+    def _off_frustum(self, mesh: Array, x: Array) -> Array:
+        """Off the surface of cylinders and cones."""
+        low, high = (self.points[self.first_point[mesh] + end] for end in (0, 1))
+        way = high - low
+        length = np.sqrt(_dot(way, way))
+        z = _dot(x - low, way) / length
+        out = x - low - (z / length)[:, None] * way
+        at = np.stack([np.sqrt(_dot(out, out)), z], axis=1)
+        zero, (r0, r1) = 0.0 * length, self.ends[mesh].T
+        corners = [np.stack(c, axis=1) for c in ((zero, zero), (r0, zero), (r1, length), (zero, length))]
+        off = np.full(len(x), np.inf)
+        for a, b in zip(corners[:3], corners[1:], strict=True):
+            side = b - a
+            share = np.clip(_dot(at - a, side) / np.maximum(_dot(side, side), 1e-300), 0, 1)
+            gap = at - a - share[:, None] * side
+            off = np.minimum(off, np.sqrt(_dot(gap, gap)))
+        return off
 
     def _off_face(self, face: Array, x: Array) -> Array:
         """Off the plane, or outside a side in it, whichever is more."""

@@ -247,7 +247,8 @@ class _Writer:
                     "start": self.array(mesh.face_start),
                     "corners": self.array(mesh.face_vertices),
                     "two_sided": bool(mesh.two_sided),
-                    "rounding": mesh.rounding,
+                    "rounding": 0.0 if mesh.ends else mesh.rounding,
+                    "ends": mesh.ends,
                     "parts": None if parts is None
                     else [list(parts.names), self.array(parts.start), self.array(parts.members)],
                 }
@@ -322,7 +323,7 @@ class _Reader:
             points, rounding = self.array(of["vertices"]), of.get("rounding", 0.0)
             faces = np.split(corners, start[1:-1]) if len(points) > 2 else []
             self._meshes[k] = Mesh(
-                points, faces, two_sided=of["two_sided"], rounding=rounding,
+                points, faces, two_sided=of["two_sided"], rounding=rounding, ends=of.get("ends"),
                 parts=None if parts is None else Parts(parts[0], *(self.array(name) for name in parts[1:])),
             )  # fmt: skip
             if self._meshes[k].n_faces != len(start) - 1:

@@ -111,6 +111,14 @@ GC_FN void gc_bodies_load(GC_GLOBAL const gc_real *from, gc_bodies *to) { GC_LOA
 /* does each body of a pair move by itself, not B by one screw as A sees it? */
 GC_FN int gc_each_moves(const gc_pair *p) { return p->bodies.pieces > GC_R(0.0); }
 
+/* radii of flat ends of a mesh, below 0 for none */
+GC_FN void gc_ends_load(const gc_tables *t, int mesh, gc_real shrink, gc_real *ends)
+{
+    GC_GLOBAL const gc_real *from = t->reals + GC_MESH_REAL_STRIDE * mesh + GC_MESH_REAL_ends;
+    int i;
+    for (i = 0; i < 2; ++i) ends[i] = from[i] * shrink;
+}
+
 /* the frame of a pair each of whose bodies moves by itself: what is A's in A's axes, what is B's in B's */
 GC_FN void gc_axes_of_bodies(gc_screw *k)
 {
@@ -136,6 +144,10 @@ GC_FN void gc_pair_load_poses(
 #if GC_BODY_MOTION
     gc_bodies_load(screw + GC_SCREW_STRIDE * pair, &p->bodies);
     if (gc_each_moves(p)) gc_axes_of_bodies(&p->screw);
+#endif
+#if GC_AT_DISTANCE
+    gc_ends_load(t, shape[pairs[2 * pair]], p->bodies.shrink, p->ends_a);
+    gc_ends_load(t, shape[pairs[2 * pair + 1]], p->bodies.shrink, p->ends_b);
 #endif
 }
 

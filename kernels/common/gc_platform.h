@@ -37,6 +37,11 @@
 #else
 #define GC_OF_BODIES(text)
 #endif
+#if GC_AT_DISTANCE
+#define GC_OF_DISTANCE(text) text
+#else
+#define GC_OF_DISTANCE(text)
+#endif
 #ifdef __FAST_MATH__
 #error "the kernels need exact IEEE arithmetic: build them without fast-math"
 #endif

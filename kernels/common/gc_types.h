@@ -140,7 +140,8 @@ typedef struct {
     ONE(X, scale)      /* power of two >= radius */ \
     MANY(X, sides, 3)  /* half the sides of the box */ \
     ONE(X, face_reach) /* greatest distance of a face's corner from the mean of its corners */ \
-    ONE(X, rounding)   /* how far the surface is outside the mesh; in the radius and the sides as well */
+    ONE(X, rounding)   /* how far the surface is outside the mesh; in the radius and the sides as well */ \
+    MANY(X, ends, 2)   /* radii of flat ends of a shape of revolution; else -1 */
 GC_RECORD(GC_MESH_REAL)
 
 /* a plain box: reals */
@@ -379,6 +380,7 @@ typedef struct {
     GC_OF_BODIES(
         gc_bodies bodies;) /* where bodies.pieces is above 0; the screw has the axes of each body then, and no motion */
     GC_OF_BODIES(gc_body_bounds bounds;)
+    GC_OF_DISTANCE(gc_real ends_a[2]; gc_real ends_b[2];) /* radii of flat ends, scaled; below 0: none */
 } gc_pair;
 
 /* All mesh tables of a launch (see gpu_collide/pipeline/mesh_tables/tables.py). Passed on by value; every pointer is global. */

@@ -20,6 +20,7 @@ typedef struct {
 typedef struct {
     GC_SEEN(gc_test_one, one);
     GC_OF_BODIES(gc_real none;) /* GC_BODY_MOTION and GC_AT_DISTANCE are 0 here */
+    GC_OF_DISTANCE(gc_real apart;)
 } gc_test_seen;
 
 GC_FN void gc_test_load(GC_GLOBAL const gc_real *from, gc_test_one *to) { to->value = *from; }

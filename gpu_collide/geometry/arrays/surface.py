@@ -32,6 +32,7 @@ class Surface(Frozen):
     center: NDArray[np.float64]
     radius: float
     rounding: float
+    ends: tuple[float, float] | None = None
     two_sided: bool
     face_start: NDArray[np.int32]
     face_vertices: NDArray[np.int32]

@@ -56,6 +56,19 @@ def check_rounding(value: Any) -> float:
     return rounding
 
 
+def check_ends(value: Any, vertices: Any, faces: Any, rounding: float) -> tuple[float, float]:
+    """Check radii of flat ends; returns them as two ``float``."""
+    radii = check_finite(as_float_array(value, "ends", shape=(2,)), "ends")
+    if not (radii >= 0.0).all() or not MAGNITUDES[0] < radii.max() < MAGNITUDES[1]:
+        raise ValueError(
+            f"ends: expected two radii from 0 up, one of them between {MAGNITUDES[0]:g} and "
+            f"{MAGNITUDES[1]:g}, got {radii.tolist()}"
+        )
+    if np.shape(vertices) != (2, 3) or len(faces) != 0 or rounding:
+        raise ValueError("ends: expected two vertices, no faces and no rounding radius beside it")
+    return float(radii[0]), float(radii[1])
+
+
 class Mesh(Surface):
     """A rigid shape made of convex planar polygons.
 
@@ -87,6 +100,9 @@ class Mesh(Surface):
         of the mesh moved outwards, with round edges and corners. With one above 0 `faces` may be empty, of
         one vertex (a sphere) or two (a capsule). Queries that do not take it say so, and
         `to_polyhedron` is for them: see docs/guide/round.md.
+    ends : (2,) sequence of float, optional
+        Of two vertices without `faces`: radii of flat ends there, across the line between them. The body is a
+        cylinder, or a cone where one is 0, which `shapes.cylinder` and `shapes.cone` make.
 
     Attributes
     ----------
@@ -97,6 +113,8 @@ class Mesh(Surface):
     radius : float
         Largest distance of a vertex from `center`, and `rounding`.
     rounding : float
+        Of a cylinder or a cone its larger radius: it lies within that length of its axis.
+    ends : (float, float) or None
     two_sided : bool
     face_start : (nf + 1,) int32
     face_vertices : (L,) int32
@@ -159,8 +177,12 @@ class Mesh(Surface):
         merge_vertices: bool = False,
         parts: Sequence[str] | Parts | None = None,
         rounding: float = 0.0,
+        ends: Sequence[float] | None = None,
     ) -> None:
         rounding = self.rounding = check_rounding(rounding)
+        if ends is not None:
+            self.ends = check_ends(ends, vertices, faces, rounding)
+            rounding = self.rounding = max(self.ends)
         two_sided = check_bool(two_sided, "two_sided")
         triangulate = check_bool(triangulate, "triangulate")
         merge_vertices = check_bool(merge_vertices, "merge_vertices")
@@ -343,7 +365,7 @@ class Mesh(Surface):
         last = np.repeat(self.face_start[1:], np.diff(self.face_start))
         first = np.repeat(self.face_start[:-1], np.diff(self.face_start))
         corners = self.face_vertices[first + last - 1 - np.arange(len(last))]
-        return self._again(self.vertices, corners, self.rounding)
+        return self._again(self.vertices, corners)
 
     def scaled(self, factor: float, *, up: str | None = None) -> Mesh:
         """The same mesh in another unit of length, and with another axis upward.
@@ -371,7 +393,7 @@ class Mesh(Surface):
         if up is not None:
             k = "xyz".index(check_choice(up, "up", ("x", "y", "z")))
             points = points[:, [(k + 1) % 3, (k + 2) % 3, k]]
-        return self._again(points, self.face_vertices, factor * self.rounding)
+        return self._again(points, self.face_vertices, factor)
 
     def rounded(self, radius: float) -> Mesh:
         """The same mesh with another rounding radius, 0 for none.
@@ -379,7 +401,7 @@ class Mesh(Surface):
         Raises
         ------
         TypeError, ValueError
-            A radius that is no length from 0 up, or 0 of a sphere or a capsule.
+            A radius that is no length from 0 up, or 0 of a sphere or a capsule; a cylinder or a cone.
 
         Examples
         --------
@@ -387,22 +409,25 @@ class Mesh(Surface):
         >>> gc.shapes.l_block().rounded(0.05).rounding
         0.05
         """
-        return self._again(self.vertices, self.face_vertices, check_rounding(radius))
+        if self.ends is not None:
+            raise ValueError("radius: expected a mesh that is no cylinder and no cone, whose rims are sharp")
+        return self._again(self.vertices, self.face_vertices, rounding=check_rounding(radius))
 
     def to_polyhedron(self, tolerance: float | None = None) -> Mesh:
-        """A mesh without a rounding radius around this one, for what knows polyhedra alone.
+        """A mesh of flat faces around this round shape, for what knows polyhedra alone.
 
         Parameters
         ----------
         tolerance : float, optional
-            No point of it is farther outside of the rounded mesh, and none of this is outside of it; at least
-            2.9e-4 of the radius. Default: 0.0181 of the radius, which is 320 faces for a sphere.
+            No point of it is farther outside of the round shape, and none of this is outside of it; of a
+            rounded mesh at least 2.9e-4 of the radius. Default: 0.0181 of the (larger) radius, which is 320
+            faces for a sphere, 17 sides for a cylinder.
 
         Returns
         -------
         Mesh
             Triangles; one convex body, or of a mesh that is not convex several that overlap: what is around
-            each face, and the mesh itself. Features have numbers of their own. This mesh if it has no radius.
+            each face, and the mesh itself. Features have numbers of their own. This mesh if it is not round.
 
         Raises
         ------
@@ -415,14 +440,19 @@ class Mesh(Surface):
         >>> gc.shapes.sphere(0.5).to_polyhedron().n_faces
         320
         """
+        from gpu_collide.geometry.frustum import corners_around
         from gpu_collide.geometry.offset import cuts_of
 
+        if self.ends is not None:
+            return Mesh(*corners_around(self, tolerance))
         return self._polyhedron(cuts_of(self, tolerance)) if self.rounding else self
 
     def _seen(self) -> Mesh:
-        """What pictures show of it: a mesh without a rounding radius."""
+        """What pictures show of it: a mesh that is not round."""
         from gpu_collide.geometry.offset import cuts_to_see
 
+        if self.ends is not None:
+            return self.to_polyhedron()
         return self._polyhedron(cuts_to_see(self)) if self.rounding else self
 
     def _polyhedron(self, cuts: int) -> Mesh:
@@ -432,8 +462,14 @@ class Mesh(Surface):
         around: Mesh = kept_with(self, f"polyhedron {cuts}", lambda: Mesh(*polyhedron_around(self, cuts)))
         return around
 
-    def _again(self, vertices: Array, corners: Array, rounding: float = 0.0) -> Mesh:
-        """A mesh of other vertices or corners, of the same number for each face."""
+    def _again(
+        self, vertices: Array, corners: Array, factor: float = 1.0, rounding: float | None = None
+    ) -> Mesh:
+        """A mesh of other vertices or corners, of the same number for each face; lengths of this one are
+        multiplied by `factor`."""
+        rounding = factor * self.rounding if rounding is None else rounding
+        if self.ends is not None:
+            return Mesh(vertices, [], ends=[factor * radius for radius in self.ends])
         if self.thin:
             return Mesh(vertices, [], rounding=rounding)
         sides = np.diff(self.face_start)
@@ -530,6 +566,13 @@ class Mesh(Surface):
         counts += f", {how_many(self.n_faces, 'face')}"
         if self.rounding:
             odd = f", rounding {self.rounding:g}{odd}"
+        if self.ends is not None:
+            low, high = self.ends
+            return (
+                f"Mesh(cylinder, radius {low:g})"
+                if low == high
+                else f"Mesh(cone, radii {low:g} and {high:g})"
+            )
         if self.thin:
             return f"Mesh({'sphere' if self.n_vertices == 1 else 'capsule'}{odd})"
         return f"Mesh({counts}, {kind}{sides}{odd})"

@@ -136,6 +136,8 @@ def _content(mesh: Surface) -> tuple[Any, list[Array | None]]:
     ]
     names = None if parts is None else tuple(parts.names)
     head = bool(mesh.two_sided), n_faces, sides if alike else None, names
+    if mesh.ends is not None:
+        return (*head, *mesh.ends), arrays
     return (*head, mesh.rounding) if mesh.rounding else head, arrays
 
 
@@ -159,7 +161,9 @@ def _damaged(what: str) -> NoReturn:
 def _connected(mesh: Surface, head: Any, vertices: Any, corners: Any, start: Any, *more: Any) -> Surface:
     """A mesh without its report, of arrays that nobody has looked at: kernels index by what is made here."""
     two_sided, n_faces, sides, names, *rounding = head
-    mesh.rounding = float(rounding[0]) if rounding else 0.0
+    mesh.rounding = float(max(rounding, default=0.0))
+    if len(rounding) == 2:
+        mesh.ends = float(rounding[0]), float(rounding[1])
     source, source_vertex, members_start, members, part_start, part_members = more
     points = vertices.reshape(-1, 3)
     start = np.arange(n_faces + 1) * sides if start is None else start

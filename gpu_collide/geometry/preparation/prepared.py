@@ -118,8 +118,9 @@ def keep_alike(mesh: Surface, alike: Surface, made: dict[str, Any]) -> None:
 
 
 def measures_of(mesh: Surface) -> NDArray[np.float64]:
-    """(10,) float64: centre, radius, the power of two not below it, half the sides of the bounding box, the
-    greatest distance of a face's corner from the mean of its corners, and the rounding radius."""
+    """(12,) float64: centre, radius, the power of two not below it, half the sides of the bounding box, the
+    greatest distance of a face's corner from the mean of its corners, the rounding radius, and those of flat
+    ends, -1 for none."""
     return _stores.get(mesh, "measures", lambda: _measures(mesh))
 
 
@@ -134,7 +135,8 @@ def _measures(mesh: Surface) -> NDArray[np.float64]:
         corners = [x[mesh.face_vertices[first:end]] for x in points]
         off = [x - np.repeat(over_faces(np.add, x, begins) / sizes, sizes) for x in corners]
         reach = max(reach, length(off).max())
-    return np.array([*mesh.center, mesh.radius, power, *half, reach, mesh.rounding])
+    ends = (-1.0, -1.0) if mesh.ends is None else mesh.ends
+    return np.array([*mesh.center, mesh.radius, power, *half, reach, mesh.rounding, *ends])
 
 
 def edge_lengths_of(mesh: Surface) -> NDArray[np.float64]:

@@ -290,7 +290,7 @@ class Plan:
             "screen_small": any("small" in plan.classes.kinds for plan in (self, self.of_touching)),
             "solve": not self.pieces, "bodies": self.pieces,
             "solve_body": self.pieces and not self.at_distance, "solve_distance": self.at_distance,
-            "start": self.at_distance and o.check_start, "spheres": self.spheres,
+            "start_distance": self.at_distance and o.check_start, "spheres": self.spheres,
             "solve_raster": o.refine != "exact",
             "solve_split": o.refine == "exact" and not self.serial and not self.pieces,
             "overlap": o.check_start and (self.some_touch or not self.pieces),

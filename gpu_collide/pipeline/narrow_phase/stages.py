@@ -69,7 +69,7 @@ def _of_pieces(x: Executor) -> Written:
     propose_for_pairs(x, y, lists)
     if x.plan.at_distance and x.plan.options.check_start:
         for found in lists:
-            x.launch("s07_start", found)
+            x.launch(x.plan.solver("s07_start"), found)
     if x.plan.some_touch:
         z = with_plan(x, x.plan.of_touching)
         left, more = _propose(z, z.select(z.todo, z.buffers["touching_out"]))

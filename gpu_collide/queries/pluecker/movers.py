@@ -10,7 +10,7 @@ import numpy as np
 
 from gpu_collide._validate import as_float_array, as_int_array, as_numpy, first_few, how_many
 from gpu_collide.backends import sources
-from gpu_collide.bodies.bodies import Bodies, refuse_rounded
+from gpu_collide.bodies.bodies import Bodies, refuse_ends, refuse_rounded
 from gpu_collide.bodies.movers import Movers
 from gpu_collide.bodies.rules import EVERYWHERE, LARGEST_WORLD
 from gpu_collide.geometry.mesh.mesh import Mesh
@@ -47,8 +47,8 @@ def check_movers(
 ) -> Movers:
     """`Movers` of the caller's arguments, with a row for each of them, or for each of `pairs`."""
     if isinstance(movers, Bodies):
-        if not rounded:
-            refuse_rounded(movers.meshes, "movers", "a query of movers")
+        refuse = refuse_ends if rounded else refuse_rounded
+        refuse(movers.meshes, "movers", "a query of movers")
         poses = movers.start
         n, meshes, shape = len(movers), movers.meshes, movers.shape
         position = np.where(poses.valid[:, None], poses.position, 0.0)

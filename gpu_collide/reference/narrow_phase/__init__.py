@@ -11,6 +11,7 @@ from gpu_collide.reference.narrow_phase import (
     body_contacts,
     body_motion,
     distance_contacts,
+    revolved_contacts,
     s01_screw,
     s02_facing,
     s03_project,
@@ -61,6 +62,9 @@ def collide_reference(bodies, pairs, options, progress=None, distances=None):
     targets = np.full(len(pairs), options.target_distance) if distances is None else distances
     rounding = np.array([mesh.rounding for mesh in bodies.meshes])[bodies.shape[pairs]]
     distances = targets + rounding.sum(axis=1)
+    # points of a frustum are on it, others of round shapes on the mesh inside
+    sharp = np.array([mesh.ends is not None for mesh in bodies.meshes])[bodies.shape[pairs]]
+    outside = np.where(sharp, 0.0, rounding)
     status = np.zeros(len(pairs), dtype=np.uint8)
     toi = np.full(len(pairs), np.inf)
     rows, counts = [], np.zeros(len(pairs), dtype=np.int64)
@@ -95,17 +99,22 @@ def collide_reference(bodies, pairs, options, progress=None, distances=None):
         a = s02_facing.side_of(motion, tables[shape_a], "a")
         b = s02_facing.side_of(motion, tables[shape_b], "b")
         apart = distance_contacts.at_distance(motion, distances[i])
+        revolved = _revolved(motion, a, b, mesh_a, mesh_b, distances[i]) if apart else None
         if options.check_start and (
             s09_overlap.overlap_at(motion, a, b, -0.5)
-            or (apart and distance_contacts.nearer_at(motion, a, b, distances[i], -0.5))
+            or (revolved is not None and revolved_contacts.nearer_at(revolved, -0.5))
+            or (apart and not revolved and distance_contacts.nearer_at(motion, a, b, distances[i], -0.5))
         ):
             status[i] = Status.INITIAL_OVERLAP
         # the filters are about bodies that touch
         if not apart and not keeps(options.filters, motion, mesh_a, mesh_b, report):
             continue
         left += 1
-        met = _resolved(motion, a, b, options, timings, distances[i])
-        fields = s08_contacts.describe(motion, met, world, apart, *rounding[i])
+        if revolved is None:
+            met = _resolved(motion, a, b, options, timings, distances[i])
+        else:
+            met = revolved_contacts.revolved_meetings(revolved, options.min_properness)
+        fields = s08_contacts.describe(motion, met, world, apart, *outside[i])
         if len(met):
             toi[i] = fields["time"].min()
             status[i] = max(status[i], Status.HIT)
@@ -133,6 +142,15 @@ def collide_reference(bodies, pairs, options, progress=None, distances=None):
             tolerances=dict(touch=s07_solve.TOUCH, facing=s07_solve.FACING, parallel=s07_solve.PARALLEL),
         ),
     )
+
+
+def _revolved(motion, a, b, mesh_a, mesh_b, distance):
+    """A pair with a cylinder or a cone, or None; what culls takes these for capsules."""
+    ends = mesh_a.ends, mesh_b.ends
+    if ends == (None, None):
+        return None
+    inside = sum(max(radii) for radii in ends if radii is not None)
+    return revolved_contacts.Revolved(motion, a, b, *ends, distance - inside)
 
 
 def _resolved(motion, a, b, options, timings, distance):

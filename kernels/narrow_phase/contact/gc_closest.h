@@ -14,6 +14,9 @@
 /* is a pair looked at at a distance? */
 GC_FN int gc_at_distance(const gc_pair *p) { return p->bodies.distance > GC_R(0.0); }
 
+/* are these the radii of a frustum's ends? */
+GC_FN int gc_is_frustum(const gc_real *ends) { return ends[0] >= GC_R(0.0); }
+
 /* The features of a pair, A's in A's axes from its centre, B's in B's: a point of each (of an edge its low end), the way along an edge,
  * and the plane n . x + d = 0 of a face. */
 typedef struct {
@@ -246,7 +249,7 @@ GC_FN gc_contact gc_closest_when(const gc_tables *t, const gc_pair *p, int kind,
 
 #endif
 
-/* Points of rounded bodies as they are reported, in mesh axes: those of the meshes, moved to the surfaces. */
+/* Points of rounded bodies as they are reported, in mesh axes: those of the meshes, moved to the surfaces. Those of a frustum lie on it. */
 GC_FN void gc_round_points(
     const gc_pair *p,
     const gc_contact *c,
@@ -257,23 +260,30 @@ GC_FN void gc_round_points(
 {
 #if GC_AT_DISTANCE
     if (!gc_at_distance(p) || !(round_a > GC_R(0.0) || round_b > GC_R(0.0))) return;
-    *local_a = gc_add(*local_a, gc_scale(c->normal, round_a));
-    *local_b = gc_sub(*local_b, gc_scale(c->normal_b, round_b));
+    if (!gc_is_frustum(p->ends_a)) *local_a = gc_add(*local_a, gc_scale(c->normal, round_a));
+    if (!gc_is_frustum(p->ends_b)) *local_b = gc_sub(*local_b, gc_scale(c->normal_b, round_b));
 #else
     (void)p, (void)c, (void)round_a, (void)round_b, (void)local_a, (void)local_b;
 #endif
 }
 
-/* a hit as it is reported */
-GC_FN gc_contact gc_contact_reported(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
+/* Is a contact at a vertex of the body? That of a frustum stands for an end of it. */
+GC_FN int gc_at_vertex_a(const gc_pair *p, int kind)
 {
 #if GC_AT_DISTANCE
-    if (gc_at_distance(p)) return gc_closest_when(t, p, kind, fa, fb, s);
+    if (gc_is_frustum(p->ends_a)) return 0;
 #endif
-    return gc_contact_alone(t, p, kind, fa, fb, s);
+    (void)p;
+    return kind == GC_VF || kind == GC_VE || kind == GC_VV;
 }
 
-GC_FN int gc_has_vertex_a(int kind) { return kind == GC_VF || kind == GC_VE || kind == GC_VV; }
-GC_FN int gc_has_vertex_b(int kind) { return kind == GC_FV || kind == GC_EV || kind == GC_VV; }
+GC_FN int gc_at_vertex_b(const gc_pair *p, int kind)
+{
+#if GC_AT_DISTANCE
+    if (gc_is_frustum(p->ends_b)) return 0;
+#endif
+    (void)p;
+    return kind == GC_FV || kind == GC_EV || kind == GC_VV;
+}
 
 #endif

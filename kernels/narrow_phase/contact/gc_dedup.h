@@ -1,5 +1,5 @@
 /* gc_dedup.h: which hits of a pair are the same meeting, and which one is reported.
- * needs: narrow_phase/contact/gc_hits.h narrow_phase/contact/gc_closest.h
+ * needs: narrow_phase/contact/gc_hits.h narrow_phase/contact/gc_revolved.h
  *
  * A vertex on the border of a face, or at the end of an edge, meets several features at once (VV, EV, VE): all of them are
  * hits. Hit j *covers* hit i if j lasts at least as long, both are at an end or on a border, and both are at the same place
@@ -286,8 +286,8 @@ GC_LARGE int gc_same_closest(const gc_tables *t, const gc_pair *p, const gc_pair
     int which, moments = x.kind & GC_HIT_SUSTAINED ? 2 : 1;
     for (which = 0; which < moments; ++which) {
         gc_real at = gc_moment(h, i, which), s = GC_MIN(GC_MAX(at, gc_reals_at(h, j).s), gc_reals_at(h, j).end), reach;
-        gc_contact mine = gc_closest_when(t, p, x.kind & GC_HIT_KIND_MASK, x.a, x.b, at);
-        gc_contact other = gc_closest_when(t, p, y.kind & GC_HIT_KIND_MASK, y.a, y.b, s);
+        gc_contact mine = gc_apart_when(t, p, x.kind & GC_HIT_KIND_MASK, x.a, x.b, at);
+        gc_contact other = gc_apart_when(t, p, y.kind & GC_HIT_KIND_MASK, y.a, y.b, s);
         reach = GC_R(4.0) * GC_TOL_INSIDE * p->bodies.size + mine.doubt + other.doubt + GC_ABS(s - at) * p->bodies.speed;
         reach *= p->bodies.scale;
         if (!(gc_norm(gc_sub(other.local_a, mine.local_a)) <= reach)

@@ -163,8 +163,8 @@ GC_CROWDED_KERNEL void s08_contacts(
                 c.local_a, gc_load_vec(mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a] + GC_MESH_REAL_centre, 0));
             gc_vec lb = gc_add(
                 c.local_b, gc_load_vec(mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[b] + GC_MESH_REAL_centre, 0));
-            if (gc_has_vertex_a(kind)) la = gc_load_vec(corners_in, gc_mesh_a(&p)->vertex0 + h.a);
-            if (gc_has_vertex_b(kind)) lb = gc_load_vec(corners_in, gc_mesh_b(&p)->vertex0 + h.b);
+            if (gc_at_vertex_a(&p, kind)) la = gc_load_vec(corners_in, gc_mesh_a(&p)->vertex0 + h.a);
+            if (gc_at_vertex_b(&p, kind)) lb = gc_load_vec(corners_in, gc_mesh_b(&p)->vertex0 + h.b);
             gc_round_points(
                 &p, &c, mesh_reals_in[GC_MESH_REAL_STRIDE * shape_in[a] + GC_MESH_REAL_rounding],
                 mesh_reals_in[GC_MESH_REAL_STRIDE * shape_in[b] + GC_MESH_REAL_rounding], &la, &lb);

@@ -1,5 +1,5 @@
 /* gc_solve_bodies.h: one candidate of bodies that move each by itself to its hits.
- * needs: narrow_phase/solve/gc_solve.h narrow_phase/solve/gc_solve_distance.h
+ * needs: narrow_phase/solve/gc_solve.h narrow_phase/solve/gc_solve_distance.h narrow_phase/solve/gc_solve_revolved.h
  *
  * A candidate of bodies that move each by itself was proposed for a piece of the motion, and there its roots are isolated, with little
  * of the neighbouring pieces: what both find is one (s08_resolve). Its bracket only excludes.
@@ -220,6 +220,10 @@ GC_FN int gc_solve_candidate(
 #if GC_BODY_MOTION
     if (gc_each_moves(p)) {
         int piece = gc_piece_when(&p->bodies, GC_R(0.5) * (c->first + c->last));
+#if GC_AT_DISTANCE
+        if (gc_is_revolved(p))
+            return gc_solve_revolved(t, p, o, c, gc_piece_middle(&p->bodies, piece), gc_piece_arm(&p->bodies));
+#endif
         if (piece != kept->piece) gc_bodies_at(&p->bodies, gc_piece_middle(&p->bodies, piece), &kept->middle);
         kept->piece = piece;
         return gc_solve_bodies(t, p, o, c->pair, c->kind, c->a, c->b, c->first, c->last, piece, &kept->middle);
@@ -230,7 +234,7 @@ GC_FN int gc_solve_candidate(
 }
 
 /* Candidates from number i on that are of one piece of a pair at a distance, together; how many, and 0 in *good if a cap was hit. 0: the
- * pair is not at a distance. mesh_a, mesh_b: reals of both meshes */
+ * pair is not at a distance, or has a frustum. mesh_a, mesh_b: reals of both meshes */
 GC_FN int gc_solve_together(
     const gc_tables *t,
     const gc_pair *p,
@@ -246,7 +250,7 @@ GC_FN int gc_solve_together(
 #if GC_AT_DISTANCE
     gc_gap_work work[GC_GAP_SIDE_BY_SIDE];
     int n = 0, taken = 0, pair = -1, piece = -1;
-    if (!gc_at_distance(p)) return 0;
+    if (!gc_at_distance(p) || gc_is_revolved(p)) return 0;
     for (; n < GC_GAP_SIDE_BY_SIDE && i + taken < end; ++taken) {
         gc_candidate c = gc_candidate_load(candidates, brackets, i + taken);
         int of = gc_piece_when(&p->bodies, GC_R(0.5) * (c.first + c.last));

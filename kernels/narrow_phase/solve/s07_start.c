@@ -1,5 +1,5 @@
 /* s07_start: pairs whose bodies are nearer to each other at the start than the distance at which they are in contact.
- * needs: narrow_phase/contact/gc_feature_distance.h narrow_phase/contact/gc_hits.h
+ * needs: narrow_phase/contact/gc_feature_distance.h narrow_phase/solve/gc_solve_revolved.h
  *
  * in:  candidates at a distance, with brackets; motions of both bodies of their pairs
  * out: GC_PAIR_OVERLAP in the state of such a pair
@@ -30,11 +30,16 @@ GC_KERNEL void s07_start(
         gc_body_state now;
         gc_real near;
         gc_vec x;
+        int nearer;
         if (candidates_in[GC_CANDIDATE_STRIDE * i + GC_CANDIDATE_pair] < 0) continue;
         c = gc_candidate_load(candidates_in, brackets_in, i);
         if (c.first > GC_R(-0.5) + GC_PIECE_OVERLAP) continue;
         gc_bodies_load(screw_in + GC_SCREW_STRIDE * c.pair, &o);
         if (!(o.distance > GC_R(0.0))) continue;
+        if (gc_revolved_start(pairs_in, shape_in, screw_in, &t, &c, &nearer)) {
+            if (nearer) GC_ATOMIC_MAX(state_out + c.pair, GC_PAIR_OVERLAP);
+            continue;
+        }
         gc_mesh_load(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * c.pair]], &a);
         gc_mesh_load(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * c.pair + 1]], &b);
         if (c.kind != GC_EE && (c.kind == GC_FV ? a.nv : b.nv) < 3)

@@ -1,0 +1,343 @@
+"""Meetings of a pair with a cylinder or a cone: stages 7 and 8 for these, first contacts alone.
+
+The signed distance of a point is that of a polygon in the half-plane through the axis. Beside a mesh the gap
+is the least over its vertices, its edges (convex along each) and its faces (below an end's lowest
+point); of two frusta the least around either's rims, or between lines on both sides. It is looked at at many
+times, and halved where it falls to the distance first.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpu_collide.bodies.quaternion import cross
+from gpu_collide.reference.narrow_phase._intervals import PARALLEL
+from gpu_collide.reference.narrow_phase._properness import FACING
+from gpu_collide.reference.narrow_phase.distance_functions import Gaps, dot
+from gpu_collide.reference.narrow_phase.s07_solve import TOUCH, Meetings, in_steps
+from gpu_collide.results.enums import Kind
+
+__all__ = ["Revolved", "nearer_at", "revolved_meetings"]
+
+TIMES, HALVINGS, ZOOMS, AROUND = 65, 60, 13, 90
+# Between two times a least gap is looked for by thirds.
+THIRDS = 40
+
+
+@dataclass
+class Frustum:
+    """Middles of both ends (..., 3), and their radii (2,)."""
+
+    low: np.ndarray
+    high: np.ndarray
+    radii: Any
+
+    @property
+    def axis(self):
+        way = self.high - self.low
+        return way / np.linalg.norm(way)
+
+    @property
+    def length(self):
+        return float(np.linalg.norm(self.high - self.low))
+
+    def of(self, x):
+        """Signed distances of points (n, 3), their nearest points, and the parts: 0 and 1 ends, 2 the
+        side."""
+        z = dot(x - self.low, self.axis)
+        out = x - self.low - z[:, None] * self.axis
+        rho = np.linalg.norm(out, axis=1)
+        e = out / np.maximum(rho, 1e-300)[:, None]
+        e[rho == 0] = _across(self.axis)
+        (r0, r1), length = self.radii, self.length
+        corners = np.array([[0.0, 0.0], [r0, 0.0], [r1, length], [0.0, length]])
+        at, parts = np.stack([rho, z], axis=1), (0, 2, 1)
+        feet, far, inside = [], [], np.ones(len(x), bool)
+        for a, b in zip(corners[:3], corners[1:], strict=True):
+            way = b - a
+            u = np.clip((at - a) @ way / max(way @ way, 1e-300), 0.0, 1.0)
+            feet.append(a + u[:, None] * way)
+            far.append(np.linalg.norm(at - feet[-1], axis=1))
+            inside &= way[0] * (at[:, 1] - a[1]) - way[1] * (at[:, 0] - a[0]) >= 0
+        best = np.argmin(far, axis=0)
+        foot, d = np.array(feet)[best, np.arange(len(x))], np.array(far)[best, np.arange(len(x))]
+        part = np.array(parts)[best]
+        # a foot on a rim is the end's
+        for end, corner in ((0, corners[1]), (1, corners[2])):
+            part[(np.abs(foot - corner).max(axis=1) <= 1e-12 * (length + r0 + r1)) & (part == 2)] = end
+        place = self.low + foot[:, :1] * e + foot[:, 1:] * self.axis
+        return np.where(inside, -d, d), place, part
+
+    def lowest(self, n):
+        """Lowest points along n of both ends, (2, 3): of a level end its middle."""
+        out = n - (n @ self.axis) * self.axis
+        sine = np.linalg.norm(out)
+        m = out / sine if sine > PARALLEL else 0.0 * out
+        return np.stack([self.low - self.radii[0] * m, self.high - self.radii[1] * m])
+
+
+def _across(u):
+    e = np.eye(3)[np.argmin(np.abs(u))]
+    return cross(u, e) / np.linalg.norm(cross(u, e))
+
+
+@dataclass
+class Touch:
+    """Nearest features of the other body and of the frusta, n of them: signed gap, its direction from A to B,
+    points of both in A's frame; sorts "FEV", numbers, and parts of the frustum."""
+
+    gap: np.ndarray
+    on_m: np.ndarray
+    on_k: np.ndarray
+    sort: np.ndarray
+    number: np.ndarray
+    part: np.ndarray
+    normal: np.ndarray
+
+    def take(self, index):
+        return Touch(**{name: value[index] for name, value in vars(self).items()})
+
+
+def _joined(parts):
+    return Touch(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in vars(parts[0])})
+
+
+@dataclass
+class Revolved:
+    """A pair of which B, or else A, is a frustum, of radii `ends_a`, `ends_b` or None; ``distance`` is that
+    of their surfaces."""
+
+    motion: Any
+    a: Any
+    b: Any
+    ends_a: Any
+    ends_b: Any
+    distance: float
+
+    @property
+    def of_b(self):
+        return self.ends_b is not None
+
+    def seen(self, side, s):
+        """Points of a body at the time ``s`` as A is seen, and its edges and normals."""
+        if side is self.a:
+            return side.points, side.unit, side.normals
+        when = np.full(len(side.points), s)
+        carry, turn = self.motion.carry, self.motion.carry_direction
+        unit, normals = (turn(x, np.full(len(x), s), -1.0) for x in (side.unit, side.normals))
+        return carry(side.points, when, -1.0), unit, normals
+
+    def frustum(self, side, s):
+        points = self.seen(side, s)[0]
+        return Frustum(points[0], points[1], self.ends_b if side is self.b else self.ends_a)
+
+    def touch(self, s):
+        """`Touch` of all features at the time ``s``, their gaps less the distance."""
+        k, m = (self.b, self.a) if self.of_b else (self.a, self.b)
+        f = self.frustum(k, s)
+        if self.ends_a is not None and self.ends_b is not None:
+            found = _two(self.frustum(m, s), f)
+        else:
+            points, unit, normals = self.seen(m, s)
+            found = _beside(f, points, unit, normals, m)
+        if not self.of_b:
+            found.normal = -found.normal
+        found.gap = found.gap - self.distance
+        return found
+
+    def gap(self, s):
+        return float(self.touch(s).gap.min())
+
+
+def _beside(f, points, unit, normals, m):
+    """A frustum and all features of a mesh."""
+    t = m.tables
+    used = np.flatnonzero((t.vertex_faces >= 0).any(axis=1))
+    parts = [_made(f, points[used], "V", used)]
+    edges = np.flatnonzero(t.length > 0.0)
+    low, high = points[t.edges[edges, 0]], points[t.edges[edges, 1]]
+    zeros = np.zeros(len(edges))
+    u = _zoomed(lambda u, i: f.of(low[i] + u[:, None] * (high - low)[i])[0], zeros, zeros + 1.0)
+    inner = (u > 1e-9) & (u < 1 - 1e-9)
+    along = _made(f, low + u[:, None] * (high - low), "E", edges)
+    # the direction across the edge: what is left of it along it is noise
+    n = along.normal - dot(along.normal, unit[edges])[:, None] * unit[edges]
+    along.normal = n / np.maximum(np.linalg.norm(n, axis=1), 1e-300)[:, None]
+    # one that is as near all along is in contact at its ends
+    ends = np.minimum(f.of(low)[0], f.of(high)[0])
+    parts.append(along.take(inner & (along.gap < ends - 1e-14 * f.length)))
+    middle = 0.5 * (f.low + f.high)
+    for face in np.flatnonzero(normals.any(axis=1)):
+        loop = points[t.loops[face][t.loops[face] >= 0]]
+        n = normals[face]
+        n = n if n @ (middle - loop[0]) >= 0 else -n
+        ends = f.lowest(n)
+        high = (ends - loop[0]) @ n
+        for end in (0, 1):
+            at = ends[end]
+            if high[end] < 0:  # where the way from the middle goes through the plane
+                share = (middle - loop[0]) @ n
+                at = middle + share / (share - high[end]) * (at - middle)
+            sides = np.roll(loop, -1, axis=0) - loop
+            over = dot(cross(np.broadcast_to(normals[face], sides.shape), sides), at - loop)
+            if (over >= -TOUCH * np.linalg.norm(sides, axis=1)).all():
+                place = ends[end][None]
+                numbers = np.array(["F"]), np.array([face]), np.array([end])
+                parts.append(Touch(high[end : end + 1], place - high[end] * n, place, *numbers, n[None]))
+    return _joined(parts)
+
+
+def _zoomed(value, low, high):
+    """Where convex functions ``value(u, i)``, i their numbers, are least between two arguments (n,)."""
+    n, share = len(low), np.linspace(0.0, 1.0, 17)
+    rows, i = np.arange(n), np.repeat(np.arange(n), 17)
+    for _ in range(ZOOMS):
+        u = low[:, None] + share * (high - low)[:, None]
+        k = np.argmin(value(u.reshape(-1), i).reshape(n, 17), axis=1) if n else rows
+        low, high = u[rows, np.maximum(k - 1, 0)], u[rows, np.minimum(k + 1, 16)]
+    return 0.5 * (low + high)
+
+
+def _made(f, x, sort, number):
+    d, place, part = f.of(x)
+    way = np.where((d < 0)[:, None], x - place, place - x)
+    n = way / np.maximum(np.linalg.norm(way, axis=1), 1e-300)[:, None]
+    return Touch(d, x, place, np.full(len(x), sort), number, part, n)
+
+
+def _two(e, f):
+    """Two frusta: places around the rims of each that are nearest to the other, and between their sides."""
+    parts = []
+    for mine, other, turned in ((e, f, False), (f, e, True)):
+        u = _across(mine.axis)
+        v = cross(mine.axis, u)
+        for end in (0, 1):
+            middle, r = (mine.low, mine.high)[end], mine.radii[end]
+
+            def rim(angle, middle=middle, r=r, u=u, v=v):
+                return middle + r * (np.cos(angle)[:, None] * u + np.sin(angle)[:, None] * v)
+
+            angle = np.arange(AROUND) * (2 * np.pi / AROUND)
+            d = other.of(rim(angle))[0]
+            k = np.flatnonzero((d <= np.roll(d, 1)) & (d <= np.roll(d, -1)))
+            low, high = angle[k] - 2 * np.pi / AROUND, angle[k] + 2 * np.pi / AROUND
+
+            def far(angle, i, other=other, rim=rim):
+                return other.of(rim(angle))[0]
+
+            found = _made(other, rim(_zoomed(far, low, high)), "V", np.full(len(k), end))
+            best = found.take([np.argmin(found.gap)])
+            if turned:
+                sort = np.where(best.part == 2, "E", "V")
+                best = Touch(best.gap, best.on_k, best.on_m, sort, np.where(best.part == 2, 0, best.part),
+                             np.full(1, end), -best.normal)  # fmt: skip
+            parts.append(best)
+    for n in _beside_both(e, f):
+        p, q = e.lowest(-n), f.lowest(n)
+        g, h, w = p[1] - p[0], q[1] - q[0], q[0] - p[0]
+        c = cross(g, h)
+        square = c @ c
+        if square <= 1e-18 * (g @ g) * (h @ h):
+            continue
+        a, b = cross(w, h) @ c / square, cross(w, g) @ c / square
+        if 0 <= a <= 1 and 0 <= b <= 1 and n @ (f.low + f.high - e.low - e.high) >= 0:
+            x, y = p[0] + a * g, q[0] + b * h
+            parts.append(Touch(np.array([(y - x) @ n]), x[None], y[None], np.array(["E"]), np.zeros(1, int),
+                               np.full(1, 2), n[None]))  # fmt: skip
+    return _joined(parts)
+
+
+def _beside_both(e, f):
+    """Directions that are across lines on both sides, out of the one and into the other."""
+    level = [(x.radii[0] - x.radii[1]) / np.hypot(x.length, x.radii[0] - x.radii[1]) for x in (e, f)]
+    c, k = e.axis @ f.axis, cross(e.axis, f.axis)
+    if k @ k <= PARALLEL**2:
+        return
+    a, b = np.linalg.solve([[1, c], [c, 1]], [level[0], -level[1]])
+    n = a * e.axis + b * f.axis
+    rest = (1 - n @ n) / (k @ k)
+    if rest >= 0:
+        yield n + np.sqrt(rest) * k
+        yield n - np.sqrt(rest) * k
+
+
+def nearer_at(pair, s):
+    """Are both nearer to each other than the distance at a time?"""
+    return pair.gap(s) < -TOUCH * pair.motion.size
+
+
+def revolved_meetings(pair, min_properness):
+    """`Meetings` at the first time at which the gap of a pair falls to the distance, in the order of kinds
+    and features."""
+    m, touch = pair.motion, TOUCH * pair.motion.size
+    times = np.linspace(-0.5, 0.5, TIMES)
+    gaps = np.array([pair.gap(s) for s in times])
+    none = _described(pair, -0.5, min_properness).take(np.zeros(0, int))
+    if gaps[0] < -touch or not m.moves:
+        return none
+    if gaps[0] <= touch:
+        met = _described(pair, -0.5, min_properness)
+        if len(met.s):
+            return met
+    for k in range(1, TIMES):
+        low, high = times[k - 1], times[k]
+        if gaps[k] > 0:
+            # between neighbours of a least one it may be lower
+            if k == TIMES - 1 or gaps[k] > min(gaps[k - 1], gaps[k + 1]):
+                continue
+            high = times[k + 1]
+            for _ in range(THIRDS):
+                one, two = low + (high - low) / 3, high - (high - low) / 3
+                low, high = (low, two) if pair.gap(one) <= pair.gap(two) else (one, high)
+            low, high = times[k - 1], 0.5 * (low + high)
+            if pair.gap(high) > touch:
+                continue
+        if pair.gap(high) <= 0 and gaps[k - 1] > 0:
+            for _ in range(HALVINGS):
+                mid = 0.5 * (low + high)
+                low, high = (mid, high) if pair.gap(mid) > 0 else (low, mid)
+        met = _described(pair, high, min_properness)
+        if len(met.s):
+            return met
+    return none
+
+
+def _described(pair, s, min_properness):
+    """What is in touch at a time, and comes nearer."""
+    m = pair.motion
+    touch, before = pair.touch(s), pair.touch(max(s - 1e-6, -0.5))
+    # two points in one place have no direction: the one they had a millionth of the step earlier
+    names = [list(zip(x.sort, x.number, x.part, strict=True)) for x in (touch, before)]
+    for i, name in enumerate(names[0]):
+        if name in names[1]:
+            touch.normal[i] = before.normal[names[1].index(name)]
+    touch = touch.take(np.abs(touch.gap) <= TOUCH * m.size)
+    n, when = len(touch.gap), np.full(len(touch.gap), s)
+    speed = dot(touch.normal, m.field(touch.on_k if pair.of_b else touch.on_m, when, -1.0))
+    mesh = pair.a if pair.of_b else pair.b
+    both = pair.ends_a is not None and pair.ends_b is not None
+    u = touch.normal if pair.of_b else -m.carry_direction(touch.normal, when, 1.0)
+    cone = np.ones(n)
+    for i in range(n):
+        kind = {"F": Kind.FV, "E": Kind.EV, "V": Kind.VV}[str(touch.sort[i])]
+        one = np.array([touch.number[i]])
+        if not both:
+            cone[i] = Gaps(m, mesh, mesh, kind, one, one, np.ones(1))._cone(mesh, one, 0, u[i : i + 1])[0]
+    letters = [("V", "V", "E")[part] for part in touch.part]
+    kinds = [
+        int(Kind[sort + own if pair.of_b else own + sort])
+        for sort, own in zip(touch.sort, letters, strict=True)
+    ]
+    number, own = touch.number, np.where(touch.part == 2, 0, touch.part)
+    on_a, on_b = (touch.on_m, touch.on_k) if pair.of_b else (touch.on_k, touch.on_m)
+    met = Meetings(
+        kind=np.array(kinds, np.uint8), feature_a=number if pair.of_b else own,
+        feature_b=own if pair.of_b else number, s=when, s_end=when, sustained=np.zeros(n, bool),
+        properness=in_steps(np.clip(cone, 0.0, 1.0)), normal=touch.normal, normal_speed=speed, on_a=on_a,
+        on_b=m.carry(on_b, when, 1.0), along_a=np.full(n, np.nan), along_b=np.full(n, np.nan),
+    )  # fmt: skip
+    good = (speed <= FACING * m.speed) & (cone >= -1e-6) & (met.properness >= min_properness)
+    # rim beside rim is found around either
+    rows = np.stack([met.kind, met.feature_a, met.feature_b], axis=1)[good]
+    return met.take(np.flatnonzero(good)[np.unique(rows, axis=0, return_index=True)[1]])

@@ -1,0 +1,318 @@
+/* gc_solve_revolved.h: one candidate with a cylinder or a cone to its first contact in a piece of the motion.
+ * needs: narrow_phase/contact/gc_hits.h narrow_phase/contact/gc_revolved.h
+ *
+ * Compiled only where GC_AT_DISTANCE is 1. From the beginning of the piece on, time is advanced by what a bound of the gap allows: along the
+ * direction n of two closest points M's part stays below a plane, and K's ends come down to it no faster than
+ *     n . (C + t C') - radius |n x (k + t k')| - (A + (length / 2 + radius) B) t^2 / 2,
+ * concave in t, so that there is no contact before its root; A and B bound the second derivatives of K's middle and axis. It is the gap
+ * itself at t = 0, with its slope, so steps shrink by the square (conservative advancement of second order). Source: docs/decisions/0144.
+ * Degenerate: what begins in touch and parts is left until it is apart; contact that lasts is told once.
+ */
+#ifndef GC_SOLVE_REVOLVED_H
+#define GC_SOLVE_REVOLVED_H
+#if GC_AT_DISTANCE
+
+/* a feature is in contact if the normal lies no more than so far outside of its cone: of the first contact it lies inside */
+#define GC_REVOLVED_CONE GC_R(1e-6)
+
+/* a search for the first contact of M's part and K */
+typedef struct {
+    const gc_tables *t;
+    const gc_pair *p;
+    gc_revolved q;
+    int kind, number, end; /* of the candidate: a face and an end of K, or an edge of M (GC_EE) */
+    gc_real bend, tilt;    /* bounds of the second derivatives of K's middle and of its axis, as M sees them */
+    gc_real settled, touch;
+    gc_vec along; /* of two frusta that are near: their direction a moment before */
+} gc_revolved_search;
+
+/* Returns 0 for a candidate of what is none: what stands for the face of an axis, a point or a line. */
+GC_FN int gc_revolved_begin(const gc_tables *t, const gc_pair *p, const gc_candidate *c, gc_revolved_search *q)
+{
+    q->t = t;
+    q->p = p;
+    q->q = gc_revolved_of(p);
+    q->kind = c->kind;
+    q->number = q->q.of_b ? c->a : c->b;
+    q->end = q->q.of_b ? c->b : c->a;
+    q->along = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
+    q->settled = GC_PLACE_ROUNDING * (p->bodies.size + p->bodies.speed);
+    q->touch = GC_MAX(GC_TOL_TOUCH * p->bodies.size, GC_R(2.0) * q->settled);
+    return c->kind == GC_EE || (c->kind == (q->q.of_b ? GC_FV : GC_VF) && !gc_is_thin(q->q.m));
+}
+
+/* Bounds for the whole step. With D the difference of both turns, pK the swing of K, w the drift and y = p' - TM x p, all in world axes,
+ *     c'' = RM^T (D x RK pK - TM x w - TM x y),   y' = D x RK pK - TM x w,   k'' = RM^T (D x (D x k) + (D x TM) x k)
+ * so a turn about K's axis in place is nothing. */
+GC_FN void gc_revolved_bounds(gc_revolved_search *q, const gc_frustum *f)
+{
+    const gc_bodies *b = &q->p->bodies;
+    int of_b = q->q.of_b;
+    gc_vec tk = gc_of_three(of_b ? b->turn_b : b->turn_a), tm = gc_of_three(of_b ? b->turn_a : b->turn_b),
+           d = gc_sub(tk, tm);
+    gc_vec pk = gc_of_three(of_b ? b->swing_b : b->swing_a), w = gc_of_three(b->drift), y, k = f->axis;
+    gc_real m = gc_norm(tm), change;
+    y = gc_add(w, gc_sub(gc_of_three(b->swing_b), gc_of_three(b->swing_a)));
+    y = gc_sub(y, gc_cross(tm, gc_of_three(b->apart)));
+    change = gc_norm(d) * gc_norm(pk) + gc_norm(gc_cross(tm, w));
+    q->bend = change * (GC_R(1.0) + GC_R(0.5) * m) + gc_norm(gc_cross(tm, y));
+    if (of_b) {
+        gc_real rows[9];
+        gc_quat_rows(gc_quat_make(b->quat[0], b->quat[1], b->quat[2], b->quat[3]), rows);
+        k = gc_rotate(rows, k);
+    }
+    /* |D x k| does not change where one of both does not turn */
+    q->tilt = b->angle_a * b->angle_b > GC_R(0.0) ? b->angle * b->angle + b->chi : b->angle * gc_norm(gc_cross(d, k));
+    q->bend *= GC_R(1.00001);
+    q->tilt *= GC_R(1.00001);
+}
+
+/* K and the gap at a time, less the distance of contact */
+GC_LARGE void gc_revolved_look(const gc_revolved_search *q, gc_real s, gc_revolved_state *k, gc_revolved_gap *g)
+{
+    gc_body_state now;
+    gc_bodies_at(&q->p->bodies, s, &now);
+    *k = gc_revolved_at(q->t, q->p, &q->q, &now);
+    if (q->q.ends_m) gc_revolved_both(q->t, q->p, &q->q, &k->f, q->along, g);
+    else if (q->kind == GC_EE) gc_revolved_edge(q->t, q->p, &q->q, &k->f, q->number, g);
+    else gc_revolved_face(q->t, q->p, &q->q, &k->f, q->number, g);
+    g->d -= q->q.r;
+}
+
+/* the bound of the gap after a while */
+GC_FN gc_real
+gc_revolved_bound(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g, gc_real dt)
+{
+    gc_vec axis = gc_add(k->f.axis, gc_scale(k->tilting, dt)), n = g->n;
+    gc_real least = GC_R(1e30), sine = gc_norm(gc_cross(n, axis)), arm = GC_R(0.5) * k->f.length, along;
+    gc_real high = gc_dot(n, k->f.low) + gc_dot(n, k->f.axis) * arm + dt * gc_dot(n, k->velocity);
+    int i;
+    along = gc_dot(n, axis) * arm;
+    for (i = 0; i < 2; ++i) {
+        gc_real r = k->f.radius[i], loss = q->bend + (arm + r) * q->tilt;
+        gc_real at = high + (i ? along : -along) - r * sine - GC_R(0.5) * loss * dt * dt;
+        least = GC_MIN(at, least);
+    }
+    return least - g->held - q->q.r;
+}
+
+/* How long there is no contact, at most `most`. */
+GC_LARGE gc_real
+gc_revolved_free(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g, gc_real most)
+{
+    gc_real a = GC_R(0.0), b = most, fa = gc_revolved_bound(q, k, g, a), fb = gc_revolved_bound(q, k, g, b), x, f;
+    int i;
+    if (fb > GC_R(0.0)) return most;
+    for (i = 0; i < 16 && b - a > GC_R(1e-3) * b; ++i) {
+        x = GC_R(0.5) * (a + b);
+        if (i % 2 == 0) {
+            /* concave: the chord lies below, so there is nothing before its root either, but for rounding */
+            x = a + (b - a) * (fa / (fa - fb));
+            if (!(x < b)) return x;
+        }
+        if (!(x > a)) break;
+        f = gc_revolved_bound(q, k, g, x);
+        if (i % 2 == 0 && !(f > GC_R(0.0))) return x;
+        if (f > GC_R(0.0)) {
+            a = x;
+            fa = f;
+        } else {
+            b = x;
+            fb = f;
+        }
+    }
+    return a;
+}
+
+/* ---- what is told ---------------------------------------------------------------------------------------------------- */
+
+/* Is a feature of M in touch with a part of K, and not leaving it? */
+GC_FN int gc_revolved_holds(const gc_revolved_search *q, int sort, int number, int part, gc_real s)
+{
+    gc_body_state now;
+    gc_revolved_state k;
+    gc_revolved_gap g;
+    gc_bodies_at(&q->p->bodies, s, &now);
+    k = gc_revolved_at(q->t, q->p, &q->q, &now);
+    gc_revolved_between(q->t, q->p, &q->q, &k.f, sort, number, part, &g);
+    if (!(GC_ABS(g.d - q->q.r) <= q->touch)) return 0;
+    if (sort == GC_SORT_FACE)
+        return gc_revolved_inside(q->t, q->p, &q->q, number, g.on_m) >= -GC_TOL_INSIDE * q->p->bodies.size;
+    return g.part == part && g.sort == sort && g.number == number;
+}
+
+/* until when it does, by times so close as those at which other contacts that last are looked at */
+GC_LARGE gc_real gc_revolved_until(const gc_revolved_search *q, int sort, int number, int part, gc_real s)
+{
+    const gc_bodies *b = &q->p->bodies;
+    gc_real in = s, out;
+    int n = GC_MAX_PIECES + 4 * (int)(b->angle_a + b->angle_b), i;
+    if (!gc_revolved_holds(q, sort, number, part, GC_MIN(s + GC_R(4.0) * b->tau, GC_R(0.5)))) return s;
+    for (i = 1; i <= n; ++i) {
+        out = s + (GC_R(0.5) - s) * ((gc_real)i / (gc_real)n);
+        if (!gc_revolved_holds(q, sort, number, part, out)) break;
+        in = out;
+    }
+    if (i > n) return GC_R(0.5);
+    for (i = 0; i < GC_MAX_NEWTON; ++i) {
+        gc_real mid = GC_R(0.5) * (in + out);
+        if (mid == in || mid == out) break;
+        if (gc_revolved_holds(q, sort, number, part, mid)) in = mid;
+        else out = mid;
+    }
+    return in;
+}
+
+GC_LARGE void gc_revolved_hit(
+    const gc_revolved_search *q,
+    const gc_hits *o,
+    int pair,
+    const gc_revolved_gap *g,
+    int sort,
+    int number,
+    int part,
+    gc_real s)
+{
+    const gc_bodies *b = &q->p->bodies;
+    gc_real proper = GC_R(1.0), end;
+    int kind = gc_revolved_kind(&q->q, sort, part), edge = sort == GC_SORT_EDGE, lasts, other = part;
+    s = gc_clamp_time(s);
+    if (sort != GC_SORT_FACE && !q->q.ends_m) {
+        gc_vec x, e = g->n;
+        gc_real length;
+        gc_feature_load(q->t, q->q.m, edge, number, b->shrink, &x, &e, &length);
+        proper = gc_in_cone(q->t, q->q.m, edge, number, gc_scale(e, GC_R(1.0) / length), g->n);
+    } else if (sort == GC_SORT_FACE && !q->q.m->two_sided) proper = gc_dot(gc_normal(q->t, q->q.m, number), g->n);
+    if (proper < -GC_REVOLVED_CONE) return;
+    proper = gc_in_steps(GC_MIN(GC_MAX(proper, GC_R(0.0)), GC_R(1.0)));
+    if (proper < o->min_properness) return;
+    end = gc_revolved_until(q, sort, number, part, s);
+    lasts = end - s > GC_MIN(GC_R(2.0) * b->tau, GC_R(0.5));
+    /* the side is edge 0 of K */
+    if (part == GC_PART_SIDE) other = 0;
+    gc_hit_append(
+        o, pair, kind | (lasts ? GC_HIT_SUSTAINED : 0), q->q.of_b ? number : other, q->q.of_b ? other : number, s,
+        lasts ? end : s, proper);
+}
+
+/* All that a candidate tells at a time of contact: of a face its own end of K, of an edge what is nearest and both ends of one that is as
+ * near all along. */
+GC_LARGE void gc_revolved_tell(
+    const gc_revolved_search *q,
+    const gc_hits *o,
+    int pair,
+    const gc_revolved_state *k,
+    const gc_revolved_gap *g,
+    gc_real s)
+{
+    if (q->kind != GC_EE) {
+        gc_revolved_gap own;
+        gc_real inside = gc_revolved_above(q->t, q->p, &q->q, &k->f, q->number, q->end, &own);
+        if (inside >= -GC_TOL_INSIDE * q->p->bodies.size && GC_ABS(own.d - q->q.r) <= q->touch)
+            gc_revolved_hit(q, o, pair, &own, GC_SORT_FACE, q->number, q->end, s);
+        return;
+    }
+    gc_revolved_hit(q, o, pair, g, g->sort, g->number, g->part, s);
+    if (g->flat >= 0 && g->flat != g->number) {
+        gc_revolved_gap other;
+        gc_revolved_vertex(q->t, q->p, &q->q, &k->f, g->flat, &other);
+        gc_revolved_hit(q, o, pair, &other, GC_SORT_VERTEX, g->flat, other.part, s);
+    }
+}
+
+/* The first contact from lo to hi; `last`: behind it there is none. Returns 0 if a cap was hit. */
+GC_LARGE int gc_revolved_first(gc_revolved_search *q, const gc_hits *o, int pair, gc_real lo, gc_real hi, gc_real last)
+{
+    gc_revolved_state k;
+    gc_revolved_gap g;
+    gc_real s = lo, step, leave = q->p->bodies.tau, parting = GC_TOL_FACING * q->p->bodies.speed;
+    int visits;
+    for (visits = 0; visits < GC_MAX_VISITS; ++visits) {
+        gc_real rate = GC_R(0.0);
+        gc_revolved_look(q, s, &k, &g);
+        if (GC_ABS(g.d + q->q.r) <= GC_R(1e-3) * q->p->bodies.size) q->along = g.n;
+        if (g.d <= q->touch) {
+            rate = gc_revolved_rate(&k, &g);
+            if (g.d < -q->touch && s == lo) return 1; /* both are in each other from the beginning on */
+            if (rate > parting) {
+                /* in touch, and parts: until it is apart */
+                if (s >= hi) return 1;
+                s = GC_MIN(s + leave, hi);
+                leave *= GC_R(2.0);
+                continue;
+            }
+            if (GC_ABS(g.d) <= q->settled || g.d < -q->touch || rate >= -parting || s >= hi) {
+                gc_revolved_tell(q, o, pair, &k, &g, s);
+                return 1;
+            }
+        }
+        if (s >= hi || s > last) return 1;
+        step = gc_revolved_free(q, &k, &g, hi - s);
+        if (s + step == s && g.d <= GC_R(1e-6) * q->p->bodies.size) {
+            /* the direction of what is so near has no digits left for a bound, but the rate has */
+            rate = gc_revolved_rate(&k, &g);
+            step = rate < -parting ? g.d / -rate : leave;
+            if (g.d > q->touch) step *= GC_R(0.9);
+        }
+        if (g.d <= q->touch && (step >= hi - s || s + step == s)) {
+            /* it comes no nearer than this, which is touch */
+            gc_revolved_tell(q, o, pair, &k, &g, s);
+            return 1;
+        }
+        if (s + step == s) return 0;
+        s = step < hi - s ? s + step : hi;
+    }
+    return 0;
+}
+
+/* Returns 0 if a cap was hit. middle, arm: of the piece. */
+GC_LARGE int gc_solve_revolved(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_hits *o,
+    const gc_candidate *c,
+    gc_real middle,
+    gc_real arm)
+{
+    gc_revolved_search q;
+    gc_frustum f;
+    gc_real slack = GC_MAX(p->bodies.tau, GC_PIECE_OVERLAP);
+    if (!gc_revolved_begin(t, p, c, &q)) return 1;
+    f = gc_frustum_of(t, q.q.k, q.q.ends, p->bodies.shrink);
+    gc_revolved_bounds(&q, &f);
+    return gc_revolved_first(
+        &q, o, c->pair, GC_MAX(middle - arm, GC_R(-0.5)), GC_MIN(middle + arm, GC_R(0.5)), c->last + slack);
+}
+
+#endif
+
+/* Is it a candidate of a pair with a frustum? *nearer: is what it stands for nearer at the start than the distance? */
+GC_LARGE int gc_revolved_start(
+    GC_GLOBAL const int *pairs,
+    GC_GLOBAL const int *shape,
+    GC_GLOBAL const gc_real *screw,
+    const gc_tables *t,
+    const gc_candidate *c,
+    int *nearer)
+{
+    *nearer = 0;
+#if GC_AT_DISTANCE
+    {
+        gc_pair p;
+        gc_revolved_search q;
+        gc_revolved_state k;
+        gc_revolved_gap g;
+        gc_pair_load(pairs, shape, screw, t, c->pair, &p);
+        if (!gc_is_revolved(&p)) return 0;
+        if (!gc_revolved_begin(t, &p, c, &q)) return 1;
+        gc_revolved_look(&q, GC_R(-0.5), &k, &g);
+        *nearer = g.d < -q.touch;
+        return 1;
+    }
+#else
+    (void)pairs, (void)shape, (void)screw, (void)t, (void)c;
+    return 0;
+#endif
+}
+
+#endif

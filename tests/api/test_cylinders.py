@@ -1,0 +1,344 @@
+"""Cylinders and cones: first contacts against a judge of convex distances, against divided meshes and the
+reference, and what is promised."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import gpu_collide as gc
+from tests.oracle.frustums import FINE, Frustum, FrustumPassing, point_frustum, touching
+from tests.oracle.round_shapes import Round, Screw, product
+from tests.support.seeds import generator
+
+ONE = [1.0, 0.0, 0.0, 0.0]
+OTHERS = ("box", "rounded", "sphere", "capsule")
+FAMILIES = ("random", "whole", "aligned", "needle", "disc", "concentric", "tiny", "huge", "rest", "grazing")
+SCALE = {"tiny": 1e-9, "huge": 1e9}
+
+
+def unit(rng, n, k):
+    x = rng.normal(size=(n, k))
+    return x / np.linalg.norm(x, axis=1)[:, None]
+
+
+def frusta(rng, count, family, scale):
+    """Cylinders and cones by turns: meshes, half lengths, radii."""
+    half, radii = rng.uniform(0.1, 0.7, count), rng.uniform(0.1, 0.6, (count, 1)) * [1, 1]
+    if family == "whole":
+        half, radii = rng.integers(1, 3, count) / 2, rng.integers(1, 3, (count, 1)) / 2 * [1, 1]
+    if family == "needle":
+        radii = radii * 1e-2
+    if family == "disc":
+        half = half * 1e-2
+    radii[1::3, 1] = 0.0
+    radii[2::3, 1] *= 0.5 if family == "whole" else rng.uniform(0.2, 1.5)
+    half, radii = half * scale, radii * scale
+    meshes = [gc.Mesh([[0, 0, -h], [0, 0, h]], [], ends=r) for h, r in zip(half, radii, strict=True)]
+    return meshes, half, radii
+
+
+def others(rng, kind, count, family, scale):
+    half, radius = rng.uniform(0.1, 0.7, (count, 3)), rng.uniform(0.1, 0.6, count) * (kind != "box")
+    if family == "whole":
+        half, radius = rng.integers(1, 3, (count, 3)) / 2, rng.integers(1, 3, count) / 2 * (kind != "box")
+    half, radius = half * scale, radius * scale
+    if kind == "sphere":
+        meshes = [gc.shapes.sphere(r) for r in radius]
+    elif kind == "capsule":
+        half = half[:, 0]
+        meshes = [gc.shapes.capsule(r, 2 * h) for h, r in zip(half, radius, strict=True)]
+    else:
+        meshes = [gc.shapes.box(2 * h).rounded(r) for h, r in zip(half, radius, strict=True)]
+    return meshes, half, radius
+
+
+def passes(kind, n, seed, motion, family, variants=9, swap=True):
+    """Bodies two by two, half of them with the frustum first, and their judge."""
+    rng, scale = generator(seed, n), SCALE.get(family, 1.0)
+    pick = rng.integers(0, variants, (2, n))
+    if kind == "frustum":
+        meshes, half, radii = frusta(rng, variants, family, scale)
+        a = Frustum(half[pick[0]], radii[pick[0]])
+    else:
+        meshes, half, radius = others(rng, kind, variants, family, scale)
+        a = Round("box" if kind == "rounded" else kind, half[pick[0]], radius[pick[0]])
+    more, half, radii = frusta(rng, variants, family, scale)
+    b = Frustum(half[pick[1]], radii[pick[1]])
+    start = unit(rng, n, 3) * rng.uniform(0.5, 3.5, n)[:, None]
+    end = -start * rng.uniform(0, 1, n)[:, None] + 0.9 * rng.normal(size=(n, 3))
+    angle, axis = rng.choice([0.0, 0.3, 0.8, 2.0], n), unit(rng, n, 3)
+    qa0, qb0, pa0 = unit(rng, n, 4), unit(rng, n, 4), rng.normal(size=(n, 3))
+    if family in ("whole", "aligned"):
+        quarter = np.array([ONE, [0.5**0.5, 0.5**0.5, 0, 0], [0.5**0.5, 0, 0.5**0.5, 0]])
+        qa0, qb0 = (quarter[rng.integers(0, 3, n)] for _ in range(2))
+        axis = np.eye(3)[rng.integers(0, 3, n)]
+
+    def by(share):
+        turned = share * angle[:, None] / 2
+        return np.concatenate([np.cos(turned), np.sin(turned) * axis], axis=1)
+
+    pa1, qa1, qb1 = pa0, qa0, product(by(1.0), qb0)
+    if motion == "body":
+        pa1, qa1 = pa0 + rng.normal(size=(n, 3)), product(by(-0.7), qa0)
+    if family == "whole":
+        qa1, qb1, pa0, pa1 = qa0, qb0, np.zeros((n, 3)), np.zeros((n, 3))
+        start, end = rng.integers(-3, 4, (2, n, 3)).astype(float)
+    if family == "concentric":
+        start = 1e-3 * start
+    if family == "rest":
+        end, pa1, qa1, qb1 = start, pa0, qa0, qb0
+    if family == "grazing":
+        end = -start + 0.6 * rng.normal(size=(n, 3))
+        start, end = start * 3, end * 3
+    p = [scale * x for x in (pa0, pa1, pa0 + start, pa1 + end)]
+    order = np.arange(2 * n).reshape(n, 2)
+    if swap:
+        order[1::2] = order[1::2, ::-1]
+    shape = np.stack([pick[0], len(meshes) + pick[1]], axis=1).reshape(-1)
+    poses = [
+        gc.Poses.from_quat_wxyz(*(np.stack(x, axis=1).reshape(2 * n, -1) for x in ((p[k], p[k + 2]), q)))
+        for k, q in ((0, (qa0, qb0)), (1, (qa1, qb1)))
+    ]
+    bodies = gc.Bodies(meshes + more, shape, *poses)
+    judge = FrustumPassing(a, b, Screw.between(p[0], qa0, p[1], qa1), Screw.between(p[2], qb0, p[3], qb1))
+    return bodies, order, judge, scale
+
+
+def judged(found, judge, scale, swapped):
+    """Status, and that the gap is 0 at `toi` and above it before. Worst gap at `toi`: see the test."""
+    n = len(judge.b.half)
+    times = np.broadcast_to(np.linspace(0, 1, 97), (n, 97))
+    judge.fine = 24
+    gap = judge.gap(times)
+    judge.fine = FINE
+    start = judge.gap(np.zeros((n, 1)))[:, 0]
+    tol = 1e-9 * scale
+    overlap = found.status == gc.Status.INITIAL_OVERLAP
+    wrong = (np.abs(start) > tol) & ((start < 0) != overlap)
+    assert not wrong.any(), np.flatnonzero(wrong)
+    free = start > tol
+    assert (found.status != gc.Status.UNRESOLVED).all()
+    hit, miss = free & (found.status == gc.Status.HIT), free & (found.status == gc.Status.MISS)
+    assert not (miss & (gap < -1e-3 * scale).any(axis=1)).any()
+    early = times < np.where(hit, found.toi, 1.0)[:, None] - 1e-6
+    deep = (gap < -1e-6 * scale) & early & (hit | miss)[:, None]
+    assert not deep.any(), np.flatnonzero(deep.any(axis=1))
+    at = np.where(hit, found.toi, 0.0)
+    if judge.a.kind == "frustum":
+        first = found.contact_start[:-1][hit]
+        poses = [x[hit] for m in (judge.motion_a, judge.motion_b) for x in m.at(at)]
+        some = [Frustum(f.half[hit], f.radii[hit]) for f in (judge.a, judge.b)]
+        n = found.normal[first] * np.where(swapped[hit], -1.0, 1.0)[:, None]
+        off = touching(some[0], *poses[:2], some[1], *poses[2:], found.position[first], n)
+        return hit, np.maximum(*off) / scale
+    off = np.where(hit, np.abs(judge.gap(at[:, None])[:, 0]), 0.0) / scale
+    return hit, off
+
+
+@pytest.mark.parametrize("kind", [*OTHERS, "frustum"])
+@pytest.mark.parametrize("motion", ["relative", "body"])
+def test_first_contacts_are_those_of_the_judge(backend, kind, motion):
+    """Worst seen of 12 families, 100 pairs and more each: a gap of 1.4e-13 of the size at `toi`; places of
+    frusta that graze each other 1.4e-7, where a surface is as flat as that."""
+    if backend.kind == "reference":
+        pytest.skip("compared with the kernels below")
+    for family in ("random", "aligned"):
+        bodies, pairs, judge, scale = passes(kind, 24, 21, motion, family)
+        found = gc.collide(bodies, pairs, motion=motion, backend=backend.kind, contacts="first")
+        hit, off = judged(found, judge, scale, pairs[:, 0] > pairs[:, 1])
+        assert hit.sum() > 5 and off.max() < 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [*OTHERS, "frustum"])
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("motion", ["relative", "body"])
+def test_first_contacts_of_many(backend, kind, motion, family):
+    bodies, pairs, judge, scale = passes(kind, 150, 7, motion, family)
+    found = gc.collide(bodies, pairs, motion=motion, backend=backend.kind, contacts="first")
+    hit, off = judged(found, judge, scale, pairs[:, 0] > pairs[:, 1])
+    assert (off < (1e-6 if kind == "frustum" and family == "whole" else 1e-12)).all()
+
+
+@pytest.mark.parametrize("kind", ["sphere", "box", "frustum"])
+@pytest.mark.shared_bits("tests/api/test_cylinders.py")
+def test_first_contacts_are_those_of_the_reference(backend, kind):
+    """Worst seen: times 1.4e-14 of a step; the reference takes directions a millionth of it earlier."""
+    bodies, pairs, _, _ = passes(kind, 4, 3, "body", "random")
+    one = gc.collide(bodies, pairs, motion="body", backend=backend.kind, contacts="first")
+    two = gc.collide(bodies, pairs, motion="body", backend="reference", contacts="first")
+    for name in ("status", "contact_start", "kind", "feature_a", "feature_b", "sustained"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    for name in ("position", "local_a", "local_b"):
+        np.testing.assert_allclose(getattr(one, name), getattr(two, name), atol=1e-7)
+    for name in ("normal", "properness", "normal_speed"):
+        np.testing.assert_allclose(getattr(one, name), getattr(two, name), atol=1e-4)
+    np.testing.assert_allclose(one.time, two.time, atol=1e-12)
+
+
+def prism(half, radii, sides, outside):
+    """The mesh inside a frustum, or around it."""
+    angle = 2 * np.pi * (np.arange(sides) + 0.37) / sides
+    ring = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    ring /= np.cos(np.pi / sides) if outside else 1.0
+    ends = [
+        r * ring + [0, 0, z] if r else np.array([[0, 0, z]])
+        for r, z in zip(radii, (-half, half), strict=True)
+    ]
+    return gc.shapes.convex_hull(np.concatenate(ends))
+
+
+def test_divided_meshes_come_to_it_from_both_sides(backend):
+    """Prisms of 64 sides inside and around meet a box later and earlier, by what they are off."""
+    if backend.kind != "cpu":
+        pytest.skip("one backend has the bits of all")
+    bodies, pairs, judge, _ = passes("box", 40, 31, "relative", "random", variants=3, swap=False)
+    found = gc.collide(bodies, pairs, contacts="first", backend=backend.kind)
+    shapes = [(m.vertices[1, 2], m.ends) if m.ends else None for m in bodies.meshes]
+    times = []
+    for outside in (True, False):
+        meshes = [
+            m if s is None else prism(*s, 64, outside) for m, s in zip(bodies.meshes, shapes, strict=True)
+        ]
+        times.append(
+            gc.collide(
+                gc.Bodies(meshes, bodies.shape, bodies.start, bodies.end),
+                pairs,
+                contacts="first",
+                backend=backend.kind,
+            )
+        )
+    hit = (found.status == gc.Status.HIT) & (times[0].status == gc.Status.HIT)
+    assert hit.sum() > 10
+    assert (times[0].toi[hit] <= found.toi[hit] + 1e-12).all() and (
+        found.toi[hit] <= times[1].toi[hit] + 1e-12
+    ).all()
+    assert np.median(found.toi[hit] - times[0].toi[hit]) < 1e-3
+
+
+def two(a, b, start, end, **options):
+    """Contacts of a body a at rest at the origin and b from pose to pose, ((3,), (4,)) each."""
+    q = [[ONE, start[1]], [ONE, end[1]]]
+    poses = [gc.Poses.from_quat_wxyz([[0, 0, 0], p[0]], x) for p, x in zip((start, end), q, strict=True)]
+    return gc.collide(gc.Bodies([a, b], [0, 1], *poses), [[0, 1]], contacts="first", **options)
+
+
+def kinds(found):
+    return {(gc.Kind(int(k)).name, int(a), int(b)) for k, a, b in
+            zip(found.kind, found.feature_a, found.feature_b, strict=True)}  # fmt: skip
+
+
+def test_flat_ends(backend):
+    can, table = gc.shapes.cylinder(0.5, 1), gc.shapes.box(2)
+    down = ([0, 0, 3], ONE), ([0, 0, 1], ONE)
+    found = two(table, can, *down, backend=backend.kind)
+    assert found.toi[0] == 0.75 and kinds(found) == {("FV", 1, 0)}
+    np.testing.assert_allclose(found.normal, [[0, 0, 1]], atol=1e-15)
+    # a small box below the disc: its corners touch at once
+    found = two(gc.shapes.box(0.5), can, ([0, 0, 3], ONE), ([0, 0, 0], ONE), backend=backend.kind)
+    assert found.toi[0] == 0.75 and {("VV", v, 0) for v in (4, 5, 6, 7)} <= kinds(found)
+    found = two(can, can, ([0.25, 0, 3], ONE), ([0.25, 0, 0], ONE), backend=backend.kind)
+    np.testing.assert_allclose(found.toi, 2 / 3, atol=1e-15)
+    assert kinds(found) == {("VV", 1, 0)}
+    # nearer at the start, at a distance, inside, and around
+    assert two(table, can, ([0, 0, 1.4], ONE), ([0, 0, 1], ONE), backend=backend.kind).status[0] == 2
+    near = two(table, can, *down, target_distance=0.25, backend=backend.kind)
+    np.testing.assert_allclose(near.toi, 0.625, atol=1e-15)
+    for inner, outer in ((gc.shapes.cylinder(0.1, 0.1), table), (gc.shapes.box(0.1), can)):
+        at = [0.2, 0.1, 0.1]
+        assert two(outer, inner, (at, ONE), (at, ONE), backend=backend.kind).status[0] == 2
+
+
+def test_a_can_that_slides_and_a_wheel_that_rolls(backend):
+    """In contact for the whole step, told once; a wheel that spins in place moves nothing."""
+    if backend.kind == "reference":
+        pytest.skip("the reference tells first times alone")
+    can, table = gc.shapes.cylinder(0.5, 1), gc.shapes.box((8, 8, 1))
+    found = two(table, can, ([0, 0, 1], ONE), ([1, 0, 1], ONE), backend=backend.kind)
+    assert (
+        found.status[0] == 1 and found.toi[0] == 0 and found.sustained.all() and (found.time_end == 1).all()
+    )
+    lies = [0.5**0.5, 0.5**0.5, 0, 0]  # its axis along y
+    start = gc.Poses.from_quat_wxyz([[0, 0, 0], [-1, 0, 1.0]], [ONE, lies])
+    rolls = gc.Bodies.from_velocities(
+        [table, can],
+        [0, 1],
+        start,
+        linear_velocity=[[0, 0, 0], [1.5, 0, 0]],
+        angular_velocity=[[0, 0, 0], [0, 3, 0]],
+    )
+    found = gc.collide(rolls, [[0, 1]], motion="body", contacts="first", backend=backend.kind)
+    assert found.status[0] == 1 and found.toi[0] == 0 and len(found) == 2
+    assert (
+        found.sustained.all() and (found.time_end == 1).all() and kinds(found) == {("FV", 1, 0), ("FV", 1, 1)}
+    )
+    # above the floor nothing comes nearer, however fast it spins
+    start = gc.Poses.from_quat_wxyz([[0, 0, 0], [-1, 0, 1.0 + 1e-6]], [ONE, lies])
+    spins = gc.Bodies.from_velocities(
+        [table, can],
+        [0, 1],
+        start,
+        linear_velocity=np.zeros((2, 3)),
+        angular_velocity=[[0, 0, 0], [0, 60, 0]],
+    )
+    found = gc.collide(spins, [[0, 1]], motion="body", contacts="first", backend=backend.kind)
+    assert found.status[0] == gc.Status.MISS
+
+
+def test_scenes_and_recordings_take_them(backend):
+    wheel, table = gc.shapes.cylinder(0.5, 0.2), gc.shapes.box((8, 8, 1))
+    n = 5
+    position = np.zeros((n, 2, 3))
+    position[:, 1, 2] = np.linspace(3, 0.5, n)
+    poses = [gc.Poses.from_quat_wxyz(p, [ONE, ONE]) for p in position]
+    found = gc.Scene([table, wheel], [0, 1], *poses[3:], backend=backend.kind).collide(contacts="first")
+    assert found.status.tolist() == [1] and kinds(found) == {("FV", 1, 0)}
+    found = gc.collide_trajectories(
+        [table, wheel],
+        [0, 1],
+        gc.Poses.from_quat_wxyz(position, np.broadcast_to(ONE, (n, 2, 4))),
+        np.arange(n),
+        contacts="first",
+        backend=backend.kind,
+    )
+    np.testing.assert_allclose(found.time, [2.4 / 0.625], atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda c, b: gc.collide(b), "contacts: expected 'first' with cylinders and cones"),
+        (lambda c, b: gc.collide(b, contacts="first", precision="single"), "precision"),
+        (lambda c, b: gc.clearance(b), "to_polyhedron"),
+        (lambda c, b: gc.contacts_at(b, b.start), "to_polyhedron"),
+        (lambda c, b: gc.collide(b, contacts="first", exit=True), "to_polyhedron"),
+        (lambda c, b: c.rounded(0.1), "radius: expected a mesh that is no cylinder"),
+        (lambda c, b: gc.Mesh([[0, 0, 0], [0, 0, 1]], [], ends=(0, 0)), "ends: expected two radii from 0 up"),
+        (lambda c, b: gc.Mesh([[0, 0, 0]], [], ends=(1, 0)), "ends: expected two vertices"),
+        (lambda c, b: c.to_polyhedron(1e-12), "tolerance: expected one that takes"),
+    ],
+)
+def test_what_is_refused_says_so(call, message):
+    can = gc.shapes.cylinder()
+    poses = gc.Poses.from_quat_wxyz([[0, 0, 0], [3, 0, 0]], [ONE, ONE])
+    with pytest.raises(ValueError, match=message):
+        call(can, gc.Bodies(can, None, poses, poses))
+
+
+@pytest.mark.parametrize(
+    "mesh", [gc.shapes.cylinder(0.5, 2), gc.shapes.cone(1, 0.5), gc.shapes.cone(1, 1, top=0.25)]
+)
+def test_shapes(mesh):
+    again = pickle.loads(pickle.dumps(mesh))
+    assert again.ends == mesh.ends and again.digest == mesh.digest != gc.shapes.capsule(0.5, 2).digest
+    twice = mesh.scaled(2, up="x")
+    assert twice.ends == tuple(2 * r for r in mesh.ends) and twice.radius == pytest.approx(2 * mesh.radius)
+    around = mesh.to_polyhedron(0.01)
+    f = Frustum(mesh.vertices[1:, 2], np.array([mesh.ends]))
+    off = point_frustum(around.vertices[None], f)[0]
+    assert around.closed and off.min() > -1e-12 and off.max() <= 0.01 + 1e-12
+    assert (
+        around.volume
+        >= np.pi * 2 * f.half[0] * (mesh.ends[0] ** 2 + mesh.ends[0] * mesh.ends[1] + mesh.ends[1] ** 2) / 3
+    )
