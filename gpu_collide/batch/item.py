@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from gpu_collide.batch.plan import Item, Source
 
 __all__ = [
-    "Came", "Job", "Share", "asked_of", "is_of_machine", "is_of_recording", "run_item", "worked", "write_item",
+    "Came", "Job", "Share", "asked_of", "is_of_machine", "is_of_recording", "run_item", "worked",
+    "write_item",
 ]  # fmt: skip
 
 FATAL = (BackendUnavailableError, DeviceError, ImportError, KernelCompileError)

@@ -96,8 +96,8 @@ def _plan(run, meshes, motion):
     """The plan for meshes, which are mostly those of the call before."""
     kept, plan = run.kept.get(("clearance", motion), ((), None))
     if len(kept) != len(meshes) or not all(map(operator.is_, (ref() for ref in kept), meshes)):
-        # Of the filters, boxes settle less than they cost beside planes. Distances are those of the meshes, less
-        # both rounding radii.
+        # Of the filters, boxes settle less than they cost beside planes. Distances are those of the meshes,
+        # less both rounding radii.
         options = Options(features="all", precision=run.precision, motion=motion, filters=("spheres",))
         plan = replace(decide(meshes, options, run.backend), at_distance=False)
         run.kept["clearance", motion] = [weakref.ref(mesh) for mesh in meshes], plan
