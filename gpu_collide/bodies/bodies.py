@@ -33,15 +33,10 @@ __all__ = [
     "Bodies",
     "all_valid",
     "check_bodies",
-    "check_motion",
-    "refuse_ends",
-    "refuse_rounded",
-    "refuse_spins",
     "with_spins",
     "without",
 ]
 
-POSE_TO_POSE = "Bodies(meshes, shape, bodies.start, bodies.end) moves them from pose to pose"
 MESHES = "Mesh(vertices, faces) makes one of arrays, load_mesh of a file"
 
 
@@ -379,48 +374,6 @@ def without(bodies: Bodies, gone: NDArray[np.bool_]) -> Bodies:
         rest = rest if bodies.spins is None else with_spins(rest, bodies.spins)
         known = bodies.__dict__["_without"] = gone, rest
     return known[1]
-
-
-def check_motion(bodies: Bodies, motion: str) -> None:
-    """Raise ``ValueError`` for bodies made from velocities that are asked of as if they had only poses."""
-    if bodies.spins is not None and motion != "body":
-        raise ValueError(
-            f"motion: expected 'body' for bodies that spin (from_velocities), got {motion!r}; pass "
-            f"motion='body', or {POSE_TO_POSE}"
-        )
-
-
-def refuse_ends(meshes: Sequence[Mesh] | None, name: str, what: str) -> None:
-    """Raise ``ValueError`` if the argument `name` has cylinders or cones, which `what` does not take."""
-    for k, mesh in enumerate(meshes or ()):
-        if mesh.ends is not None:
-            raise ValueError(
-                f"{name}: expected meshes, which {what} takes, got a cylinder or a cone as mesh {k}; pass "
-                "mesh.to_polyhedron(), or ask collide, Scene.collide or Recording.collide"
-            )
-
-
-def refuse_rounded(meshes: Sequence[Mesh] | None, name: str, what: str) -> None:
-    """Raise ``ValueError`` if the argument `name` has meshes with a rounding radius, which `what` does not
-    take, or cylinders or cones."""
-    refuse_ends(meshes, name, what)
-    for k, mesh in enumerate(meshes or ()):
-        if mesh.rounding > 0.0:
-            raise ValueError(
-                f"{name}: expected meshes without a rounding radius, which {what} does not take, got "
-                f"{mesh.rounding:g} of mesh {k}; mesh.to_polyhedron(tolerance) is one around it without"
-            )
-
-
-def refuse_spins(bodies: Bodies, name: str) -> None:
-    """Raise ``ValueError`` if the argument `name` has bodies made from velocities, of which the query knows
-    nothing."""
-    if bodies.spins is not None:
-        raise ValueError(
-            f"{name}: expected bodies that move from pose to pose, got some that spin (from_velocities), "
-            "which collide, find_pairs and Scene take with motion='body', and rays, spheres and clusters of "
-            f"gc.sweep with turning='exact'; {POSE_TO_POSE}"
-        )
 
 
 def all_valid(bodies: Bodies) -> bool:

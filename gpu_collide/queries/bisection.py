@@ -14,7 +14,8 @@ from gpu_collide._calls import within_memory
 from gpu_collide._options import Options
 from gpu_collide._validate import check_pairs, check_positive, read_only
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion, refuse_rounded
+from gpu_collide.bodies.bodies import Bodies, check_bodies
+from gpu_collide.bodies.refusals import check_motion, refuse_rounded
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.results.contacts import Status
 

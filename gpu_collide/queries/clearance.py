@@ -10,7 +10,8 @@ from gpu_collide._calls import within_memory
 from gpu_collide._options import Options, Tuning
 from gpu_collide._validate import check_bool, check_pairs, lengths_of_pairs
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion, refuse_ends
+from gpu_collide.bodies.bodies import Bodies, check_bodies
+from gpu_collide.bodies.refusals import check_motion, refuse_ends
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.clearance_arguments import (
     PROGRAMS,

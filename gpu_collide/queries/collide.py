@@ -11,7 +11,8 @@ from gpu_collide._calls import renamed
 from gpu_collide._options import OLD_TUNING, Distances
 from gpu_collide._validate import as_numpy, check_callable, check_pairs, device_pairs, lengths_of_pairs
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies, all_valid, check_bodies, check_motion
+from gpu_collide.bodies.bodies import Bodies, all_valid, check_bodies
+from gpu_collide.bodies.refusals import check_motion
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.narrow_phase.device_batches import Given
 from gpu_collide.queries.engine_cache import engines_of, options_of

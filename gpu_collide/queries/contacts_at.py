@@ -10,7 +10,8 @@ from gpu_collide._calls import within_memory
 from gpu_collide._options import Options
 from gpu_collide._validate import check_finite, check_pairs, lengths_of_pairs
 from gpu_collide.backends import get_backend, sources
-from gpu_collide.bodies.bodies import Bodies, check_bodies, refuse_ends
+from gpu_collide.bodies.bodies import Bodies, check_bodies
+from gpu_collide.bodies.refusals import refuse_ends
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.collide import refuse_rules, warn_of_invalid_in
 from gpu_collide.queries.engine import engine_on

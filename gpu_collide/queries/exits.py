@@ -15,8 +15,9 @@ import numpy as np
 from gpu_collide._options import Distances, Options
 from gpu_collide._validate import as_numpy, check_bool
 from gpu_collide.backends import get_backend, sources
-from gpu_collide.bodies.bodies import Bodies, refuse_ends, with_spins
+from gpu_collide.bodies.bodies import Bodies, with_spins
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.bodies.refusals import refuse_ends
 from gpu_collide.bodies.spins import Spins
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.clearance_arguments import FINEST, PROGRAMS, Asked

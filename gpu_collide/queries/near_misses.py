@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from gpu_collide._calls import within_memory
-from gpu_collide.bodies.bodies import refuse_ends
 from gpu_collide.bodies.motion import screw_velocity
 from gpu_collide.bodies.quaternion import conjugate, rotate
+from gpu_collide.bodies.refusals import refuse_ends
 from gpu_collide.bodies.rules import still_bodies
 from gpu_collide.queries.clearance_arguments import PROGRAMS
 from gpu_collide.queries.near_rows import NearRows

@@ -14,8 +14,9 @@ from gpu_collide._validate import first_few, how_many
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.backends.host import host_memory_free, host_memory_lately
-from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion
+from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.poses import what_is_wrong
+from gpu_collide.bodies.refusals import check_motion
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.broad_phase.pairs import KeptTree

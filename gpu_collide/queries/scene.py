@@ -20,8 +20,9 @@ from gpu_collide._validate import (
 )
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
-from gpu_collide.bodies.bodies import Bodies, refuse_ends
+from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses, as_poses
+from gpu_collide.bodies.refusals import refuse_ends
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.clearance_arguments import checked, measured
 from gpu_collide.queries.collide import answer, answer_pairs, check_distances, warn_of_invalid_in

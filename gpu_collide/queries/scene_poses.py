@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpu_collide._calls import within_memory
-from gpu_collide.bodies.bodies import check_motion
 from gpu_collide.bodies.poses import Poses, as_poses
+from gpu_collide.bodies.refusals import check_motion
 from gpu_collide.bodies.rules import check_active
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gpu_collide._calls import within_memory
-from gpu_collide.bodies.bodies import refuse_ends
+from gpu_collide.bodies.refusals import refuse_ends
 from gpu_collide.geometry.preparation import prepared
 from gpu_collide.queries.clearance_arguments import PROGRAMS
 from gpu_collide.queries.near_misses import NearMissBatches

@@ -18,7 +18,8 @@ from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
 from gpu_collide._validate import as_int_array, how_many
-from gpu_collide.bodies.bodies import check_bodies, check_motion, refuse_rounded
+from gpu_collide.bodies.bodies import check_bodies
+from gpu_collide.bodies.refusals import check_motion, refuse_rounded
 from gpu_collide.view.screen import Screen, on_screen, own_motion_of, rasterize, screw_of
 from gpu_collide.view.space import (
     COLOR_A,

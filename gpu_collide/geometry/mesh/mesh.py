@@ -12,7 +12,6 @@ from gpu_collide._validate import (
     as_numpy,
     check_bool,
     check_choice,
-    check_distance,
     check_finite,
     check_positive,
     how_many,
@@ -22,18 +21,17 @@ from gpu_collide.geometry.arrays.measures import (
     MAGNITUDES,
     normalise,
     normalise_thin,
-    planes,
-    same_places,
 )
 from gpu_collide.geometry.arrays.parts import Parts, as_parts
 from gpu_collide.geometry.arrays.report import MeshReport
 from gpu_collide.geometry.arrays.surface import Surface
 from gpu_collide.geometry.mesh import merging, pickled
+from gpu_collide.geometry.mesh.cleaning import cleaned
 from gpu_collide.geometry.mesh.joining import joined_meshes, joined_parts
 from gpu_collide.geometry.mesh.labels import FEATURES, labels_of
+from gpu_collide.geometry.mesh.radii import check_ends, check_rounding
 from gpu_collide.geometry.preparation import prepared
 from gpu_collide.geometry.repair import loops
-from gpu_collide.geometry.repair.triangulate import triangulate_loops
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,29 +42,6 @@ if TYPE_CHECKING:
 __all__ = ["Mesh", "MeshReport"]
 
 FAR_FROM_ORIGIN = 1e4  # sizes between a mesh and its own origin above which the report mentions rounding
-
-
-def check_rounding(value: Any) -> float:
-    """Check a rounding radius; returns it as ``float``."""
-    rounding = check_distance(value, "rounding")
-    if rounding and not MAGNITUDES[0] < rounding < MAGNITUDES[1]:
-        raise ValueError(
-            f"rounding: expected 0 or a length between {MAGNITUDES[0]:g} and {MAGNITUDES[1]:g}, got {value}"
-        )
-    return rounding
-
-
-def check_ends(value: Any, vertices: Any, faces: Any, rounding: float) -> tuple[float, float]:
-    """Check radii of flat ends; returns them as two ``float``."""
-    radii = check_finite(as_float_array(value, "ends", shape=(2,)), "ends")
-    if not (radii >= 0.0).all() or not MAGNITUDES[0] < radii.max() < MAGNITUDES[1]:
-        raise ValueError(
-            f"ends: expected two radii from 0 up, one of them between {MAGNITUDES[0]:g} and "
-            f"{MAGNITUDES[1]:g}, got {radii.tolist()}"
-        )
-    if np.shape(vertices) != (2, 3) or len(faces) != 0 or rounding:
-        raise ValueError("ends: expected two vertices, no faces and no rounding radius beside it")
-    return float(radii[0]), float(radii[1])
 
 
 class Mesh(Surface):
@@ -197,76 +172,15 @@ class Mesh(Surface):
             return
         start, corners = loops.parse_faces(faces, len(points))
         named = as_parts(parts, len(start) - 1)
-        if max(len(points), len(corners)) >= 2**30:
-            raise ValueError(
-                f"faces: expected fewer than 2**30 corners and vertices, got {max(len(points), len(corners))}"
-            )
-        findings: list[tuple[str, Any]] = []
-        n_given = len(points)
-        source_vertex = np.arange(n_given)
-
-        used_given = np.zeros(n_given, bool)
-        used_given[corners] = True
-        first_of_place, place = same_places(points)
-        twins = np.flatnonzero(first_of_place[place] != np.arange(n_given))
-        if merge_vertices and len(twins):
-            source_vertex, corners, points = first_of_place, place[corners], points[first_of_place]
-            findings.append(("vertices welded to another of the same coordinates", twins))
-        elif len(twins):
-            what = "vertices repeat the coordinates of another (kept apart; merge_vertices=True welds them)"
-            findings.append((what, twins))
-
-        center, radius, scaled = normalise(points)
-        start, corners, kept, shortened, dropped = loops.clean_loops(start, corners, scaled)
-        findings.append(("faces lost repeated corners", shortened))
-        findings.append(("faces dropped: fewer than three distinct corners", dropped))
-        wide = loops.drop_degenerate(start, corners, scaled)
-        findings.append(("faces dropped: no wider than a line", kept[~wide]))
-        start, corners = loops.take_faces(start, corners, wide)
-        source = kept[wide]
-        if triangulate and len(source):
-            start, corners, origin = triangulate_loops(start, corners, scaled, source)
-            source = source[origin]
-            wide = loops.drop_degenerate(start, corners, scaled)
-            start, corners = loops.take_faces(start, corners, wide)
-            source = source[wide]
-        if len(source) == 0:
-            raise ValueError("faces: expected at least one face of some area, got only degenerate ones")
-        normals, offsets = planes(scaled, start, corners)
-        loops.check_polygons(start, corners, scaled, normals, offsets, source)
-
-        members_start, members = np.arange(len(source) + 1), source
-        if merge_coplanar:
-            from gpu_collide.geometry.repair import merge
-
-            start, corners, label = merge.merge_coplanar(
-                start,
-                corners,
-                scaled,
-                normals,
-                offsets,
-                merging.flatness(merge_coplanar, given.dtype, points, radius),
-            )
-            members_start, members = merging.gather_sources(label, source)
-            source = np.minimum.reduceat(members, members_start[:-1])
-        if merge_coplanar or merge_vertices:
-            alive = np.zeros(len(points), bool)
-            alive[corners] = True
-            gone = np.flatnonzero(~alive)
-            findings.append(("vertices removed: no face needs them", source_vertex[gone]))
-            renumber = np.cumsum(alive) - 1
-            corners, points, source_vertex = renumber[corners], points[alive], source_vertex[alive]
-        else:
-            findings.append(("vertices belong to no face", np.flatnonzero(~used_given)))
-
-        center, radius, scaled = normalise(points)
-        self.vertices = points
+        clean = cleaned(points, start, corners, triangulate, merge_vertices, merge_coplanar, given.dtype)
+        center, radius, scaled = normalise(clean.points)
+        self.vertices = clean.points
         self.center, self.radius, self.two_sided = center, radius + rounding, two_sided
-        self.source_face, self.source_vertex = source, source_vertex
-        self.source_faces_start, self.source_faces = members_start, members
-        self.parts = None if named is None else named.of_merged(members_start, members)
-        self._connect(start, corners, scaled)
-        self.report = MeshReport.build(findings + self._oddities())
+        self.source_face, self.source_vertex = clean.source, clean.source_vertex
+        self.source_faces_start, self.source_faces = clean.members_start, clean.members
+        self.parts = None if named is None else named.of_merged(clean.members_start, clean.members)
+        self._connect(clean.start, clean.corners, scaled)
+        self.report = MeshReport.build(clean.findings + self._oddities())
         self._frozen = True
 
     def _make_thin(self, points: Array) -> None:

@@ -8,10 +8,11 @@ import numpy as np
 
 from gpu_collide._calls import renamed
 from gpu_collide._validate import first_few, how_many
-from gpu_collide.bodies.bodies import Bodies, refuse_spins
+from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.movers import Motion, Turn
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.quaternion import conjugate, multiply
+from gpu_collide.bodies.refusals import refuse_spins
 from gpu_collide.geometry.arrays.soa import length
 from gpu_collide.queries.pluecker.motions import checked_end, trace, turned
 from gpu_collide.queries.pluecker.movers import OLD, per_mover

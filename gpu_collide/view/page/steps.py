@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import as_int_array, how_many
-from gpu_collide.bodies.bodies import check_motion
+from gpu_collide.bodies.refusals import check_motion
 from gpu_collide.view.page.scene import Cast, Events, PageScene, fields_of, poses_of, stands_still
 
 if TYPE_CHECKING:
