@@ -12,7 +12,7 @@ from tests.acceptance import lattice, stored_bits
 from tests.backends.littered import Littered, all_scratch
 
 EACH, SHARED = 4096, 1  # groups: scratch of its own for each item; the same for all
-ELSEWHERE = "screen_first", "screen_small"  # below; where a group has many work-items (tests/ptx)
+ELSEWHERE = "screen_first", "screen_small", "hulls_apart"  # below; where a group has many work-items (tests/ptx)
 
 
 @pytest.fixture(params=[EACH, SHARED])
@@ -45,3 +45,14 @@ def test_first_of_dense_shapes(littered):
     assert any(name.startswith("screen_first") for name in littered.littered)
     assert first.toi.tobytes() == every.toi.tobytes()
     assert len(first) == np.count_nonzero(every.time == every.toi[every.pair]) > 0
+
+
+def test_far_pairs(littered):
+    hull = gc.shapes.icosphere(2)
+    bodies, pairs = random_impacts(hull, hull, 30, seed=4)
+    every = gc.clearance(bodies, pairs, backend="cpu")
+    limit = np.where(np.arange(len(pairs)) % 2, 0.9 * every.distance, every.distance + 0.1)
+    near = gc.clearance(bodies, pairs, backend="cpu", max_distance=limit)
+    assert any(name.startswith("hulls_apart") for name in littered.littered)
+    np.testing.assert_array_equal(np.isfinite(near.distance), every.distance <= limit)
+    assert np.isinf(near.distance).any()

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from tests.api.test_round_shapes import FAMILIES, KINDS, ONE, passes, sheet, two, unit
 from tests.oracle.round_shapes import Round, distance, signed
+from tests.support.round_scenes import FAMILIES, KINDS, ONE, passes, sheet, two, unit
 from tests.support.seeds import generator
 
 TIMES = [0.0, 0.37, 1.0]

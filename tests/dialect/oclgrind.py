@@ -155,6 +155,7 @@ def of_clearance(pairs):
 
     import gpu_collide as gc
     from gpu_collide.scenes import random_impacts
+    from tests.acceptance.stored_bits import of_contacts
 
     shapes = [gc.shapes.box(), gc.shapes.l_block(), gc.shapes.box((6.0, 0.2, 0.2))]
     upright = np.tile([1.0, 0, 0, 0], (len(shapes), 1))
@@ -169,6 +170,15 @@ def of_clearance(pairs):
             return _arrays(gc.clearance(*passing, motion=motion, backend=backend))
 
         yield f"clearance {motion}", clearance
+    yield "far", lambda backend: _arrays(gc.clearance(*passing, max_distance=0.1, backend=backend))
+    yield (
+        "manifolds",
+        lambda backend: _arrays(gc.contacts_at(bodies, margin=0.1, backend=backend).manifolds()),
+    )
+    balls = random_impacts(gc.shapes.sphere(0.5), gc.shapes.sphere(0.3), pairs, seed=6)
+    yield "spheres", lambda backend: of_contacts(gc.collide(*balls, backend=backend))
+    cans = random_impacts(gc.shapes.cylinder(0.5, 1.0), gc.shapes.cone(0.5, 1.0), pairs, seed=7)
+    yield "cans", lambda backend: of_contacts(gc.collide(*cans, contacts="first", backend=backend))
     at = np.eye(4) + np.outer([0, 0, 0.3, 0], [0, 0, 0, 1])
     box = gc.shapes.box((0.1, 0.1, 0.2)), at
     joints = [gc.Joint("a", "revolute", "base", "one", axis=[0, 0, 1])]

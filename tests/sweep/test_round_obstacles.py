@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from tests.api.test_round_shapes import ONE, mesh_of, sheet, two, unit
 from tests.oracle.round_shapes import Passing, Round, Screw
+from tests.support.round_scenes import ONE, mesh_of, sheet, two, unit
 from tests.support.seeds import generator
 
 

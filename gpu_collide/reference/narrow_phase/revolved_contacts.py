@@ -310,7 +310,7 @@ def _described(pair, s, min_properness):
     # two points in one place have no direction: the one they had a millionth of the step earlier
     names = [list(zip(x.sort, x.number, x.part, strict=True)) for x in (touch, before)]
     for i, name in enumerate(names[0]):
-        if name in names[1]:
+        if name in names[1] and pair.distance <= TOUCH * m.size:
             touch.normal[i] = before.normal[names[1].index(name)]
     touch = touch.take(np.abs(touch.gap) <= TOUCH * m.size)
     n, when = len(touch.gap), np.full(len(touch.gap), s)
