@@ -12,7 +12,11 @@ from tests.acceptance import lattice, stored_bits
 from tests.backends.littered import Littered, all_scratch
 
 EACH, SHARED = 4096, 1  # groups: scratch of its own for each item; the same for all
-ELSEWHERE = "screen_first", "screen_small", "hulls_apart"  # below; where a group has many work-items (tests/ptx)
+ELSEWHERE = (
+    "screen_first",
+    "screen_small",
+    "hulls_apart",
+)  # below; where a group has many work-items (tests/ptx)
 
 
 @pytest.fixture(params=[EACH, SHARED])
