@@ -109,7 +109,7 @@ GC_KERNEL void s01_bodies(
     int relative,                           /* 1: A stands, B moves on the screw of the relative poses */
     int closed,                             /* 1: no mesh has a border, at which no face says what can be approached */
     int beyond, /* 1: contact is where they touch, and beyond the distance is what nobody asks about */
-    int apart,                              /* 1: pairs on one screw that are in contact where they touch have no pieces */
+    int apart,  /* 1: pairs on one screw that are in contact where they touch have no pieces */
     int capacity,
     GC_GLOBAL gc_real *motion_out,     /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL int *settled_out,        /* (n_pairs,) GC_PAIR_* bits */
