@@ -69,8 +69,9 @@ static double point_segment(vec x, vec a, vec b)
 static double segment_segment(vec a, vec b, vec c, vec d)
 {
     vec e = sub(b, a), f = sub(d, c), r = sub(c, a), n = cross(e, f);
-    double n2 = dot(n, n), s, t, least = fmin(fmin(point_segment(c, a, b), point_segment(d, a, b)),
-                                              fmin(point_segment(a, c, d), point_segment(b, c, d)));
+    double n2 = dot(n, n), s, t,
+           least = fmin(
+               fmin(point_segment(c, a, b), point_segment(d, a, b)), fmin(point_segment(a, c, d), point_segment(b, c, d)));
     if (!(n2 > 1e-14 * dot(e, e) * dot(f, f))) return least;
     s = dot(cross(r, f), n) / n2;
     t = dot(cross(r, e), n) / n2;
