@@ -135,7 +135,7 @@ def contacts(
         finite = np.isfinite(near)
         most = MOST["mixed" if engine.precision == "reference" else engine.precision]
         rows = replace(rows, moves=rows.moves & finite & (near <= most))
-        made = engine.world(bodies, rules, among.resident)
+        made = engine.world(bodies, rules, among.resident, pairs is not None)
         with np.errstate(invalid="ignore", over="ignore"):
             place = np.abs(rows.position - made.shift).max(axis=1, initial=0.0)
         rows = check_expel(expel, rows, (place, place), False, bodies, engine.precision)
