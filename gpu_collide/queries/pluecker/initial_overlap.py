@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._options import Options
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.clearance_arguments import PROGRAMS, Asked
 from gpu_collide.queries.collide import collide
-from gpu_collide.queries.engine import engine_on
+from gpu_collide.queries.engine_cache import engines_of, options_of
 from gpu_collide.results.enums import Kind, Touch
 from gpu_collide.results.result import Status
 
@@ -77,9 +76,11 @@ def overlaps(
     """Regions in which some rows of movers overlap the body that stands beside each, as columns of
     `TouchPoints`. Where no features tell the depth, or there is none, it is a row of the kind OVERLAP."""
     both, pairs, options = _paired(rows, mover, body, bodies, info, max_bytes)
-    checked = Options.checked(**options)
-    engine = engine_on(get_backend(checked.backend, checked.precision, PROGRAMS), checked)
+    checked = options_of(**options)
+    engines = engines_of(get_backend(checked.backend, checked.precision, PROGRAMS))
+    engine = engines.take(both.meshes, checked)
     deep, _ = engine.clearance(both, pairs, DEPTHS)
+    engines.give(both.meshes, engine)
     into = deep["status"] == Status.INITIAL_OVERLAP
     deep = {name: column[into] for name, column in deep.items()}
     row, told = deep["pair"], deep["distance"] < 0.0
