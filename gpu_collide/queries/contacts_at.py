@@ -19,6 +19,7 @@ from gpu_collide.queries.input_warnings import warn_of_bodies
 from gpu_collide.queries.pairs import gathered, open_search
 from gpu_collide.queries.pluecker.contacts import contacts
 from gpu_collide.queries.pluecker.initial_overlap import TOUCH_OF_KIND
+from gpu_collide.queries.pluecker.places import ON_MOVER
 from gpu_collide.queries.scene import Scene
 from gpu_collide.results.clearance import Clearance
 from gpu_collide.results.enums import Kind, Status, Touch
@@ -196,8 +197,8 @@ def _fields(told: TouchPoints, margin: Array, touch: Array, time: float) -> dict
     status = told.status.copy()
     status[(status == Status.HIT) & (least > touch)] = Status.MISS
     none = np.flatnonzero(np.diff(told.point_start) == 0)
-    known = np.isin(status[none], (Status.MISS, Status.HIT))
-    on_b = np.isin(told.kind, (Touch.VF, Touch.VE, Touch.VV))[:, None]
+    known = (status[none] == Status.MISS) | (status[none] == Status.HIT)
+    on_b = ON_MOVER[told.kind][:, None]
     way = told.normal * told.distance[:, None]
     bound = np.where(told.distance < 0.0, told.distance, np.maximum(least, 0.0)[told.mover])
     pair = np.concatenate([told.mover, none]).astype(np.int32)

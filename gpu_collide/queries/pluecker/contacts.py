@@ -24,6 +24,7 @@ from gpu_collide.queries.pluecker.movers import (
 from gpu_collide.queries.pluecker.places import (
     ASIDE,
     BEYOND,
+    ON_MOVER,
     behind_nothing,
     beside,
     of_movers,
@@ -182,7 +183,7 @@ def _told(
     rough = rows.doubt / c["GC_ZONE_SURE"] + c["GC_ZONE_DEFAULT"] * c["GC_ROUNDING"] * near
     close = found["kind"] == Touch.NONE  # bodies whose boxes come near
     mover, body = found["mover"][close], found["body"][close]
-    places = {name: column[~close] for name, column in found.items()}
+    places = _without(close, found)
     places["flags"] = places["kind"] & (BEYOND | ASIDE)
     places["kind"] = places["kind"] - places["flags"]
     places = sorted_rows(places)
@@ -192,19 +193,20 @@ def _told(
     ):  # what stands beside a border counts no farther, and what two edges tell their ends tell, too
         beyond = places["distance"] > (near + stands)[places["mover"]]
         drop |= (places["flags"] == ASIDE) & (beyond | (places["kind"] == Touch.EE))
-    places = {name: column[~drop] for name, column in places.items()}
+    places = _without(drop, places)
     of = places["mover"]
     far = (places.pop("flags") == 0) & (places["distance"] > stands[of]) | (not zones)
     drop = told_before(places, far, rough[of])
-    places = {name: column[~drop] for name, column in places.items()}
+    places = _without(drop, places)
     deeper = places["distance"] < -stands[places["mover"]]
     inside = np.zeros(len(near), bool)
     inside[places["mover"][deeper]] = True
     places["surface"] = np.zeros(len(places["mover"]), bool)  # are rounding radii in it already?
     if len(mover):
         more = overlaps(rows, mover, body, bodies, info, max_bytes)
-        told = ~rounding.only_touch(more, stands) | ~_of_pairs(more, places, len(bodies))
-        more = {name: column[told] for name, column in more.items()}
+        if rounding.most.any():
+            more = _without(rounding.only_touch(more, stands) & _of_pairs(more, places, len(bodies)), more)
+    if len(mover) and len(more["mover"]):
         inside[more["mover"]] = True
         more["surface"] = np.ones(len(more["mover"]), bool)
         both = {name: np.concatenate([places[name], more[name]]) for name in places}
@@ -219,7 +221,7 @@ def _told(
         places = sorted_rows({name: column[~again] for name, column in both.items()})
     if not zones:  # a face beside the vertex that touches it is no stop
         drop = beside(places, stands[places["mover"]], rows, bodies)
-        places = {name: column[~drop] for name, column in places.items()}
+        places = _without(drop, places)
     if rounding.most.any():
         places = rounding.surfaces(places)
         of, distance = places["mover"], places["distance"]
@@ -228,6 +230,11 @@ def _told(
         places = {name: column[kept] for name, column in places.items()}
     del places["surface"]
     return places, inside
+
+
+def _without(drop: Array, rows: dict[str, Any]) -> dict[str, Any]:
+    """Rows without those to be dropped, (c,) bool."""
+    return {name: column[~drop] for name, column in rows.items()} if drop.any() else rows
 
 
 def _of_pairs(rows: dict[str, Array], places: dict[str, Array], n: int) -> Array:
@@ -271,6 +278,6 @@ class Rounding(NamedTuple):
         """Places on the surfaces of rounded bodies, of those on their meshes."""
         mover, body = self.mover[places["mover"]], self.body[places["body"]]
         mover, body = (np.where(places["surface"], 0.0, radius) for radius in (mover, body))
-        on_mover = np.isin(places["kind"], (Touch.VF, Touch.VE, Touch.VV))
+        on_mover = ON_MOVER[places["kind"]]
         moved = np.where(on_mover, -mover, body)[:, None] * places["normal"]
         return places | {"point": places["point"] + moved, "distance": places["distance"] - (mover + body)}

@@ -14,6 +14,7 @@ from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.clearance_arguments import PROGRAMS, Asked
 from gpu_collide.queries.collide import collide
 from gpu_collide.queries.engine_cache import engines_of, options_of
+from gpu_collide.queries.pluecker.places import ON_MOVER
 from gpu_collide.results.enums import Kind, Touch
 from gpu_collide.results.result import Status
 
@@ -36,6 +37,9 @@ TOUCH_OF_KIND = {
     Kind.FV: Touch.VF, Kind.VF: Touch.FV, Kind.EE: Touch.EE, Kind.EV: Touch.VE, Kind.VE: Touch.EV,
     Kind.VV: Touch.VV, Kind.NONE: Touch.OVERLAP,
 }  # fmt: skip
+_TOUCHES = np.zeros(len(Kind), np.int32)
+_TOUCHES[list(TOUCH_OF_KIND)] = list(TOUCH_OF_KIND.values())
+_TOUCHES.setflags(write=False)
 
 
 def start_inside(
@@ -81,11 +85,11 @@ def overlaps(
     engine = engines.take(both.meshes, checked)
     deep, _ = engine.clearance(both, pairs, DEPTHS)
     engines.give(both.meshes, engine)
-    into = deep["status"] == Status.INITIAL_OVERLAP
+    into = np.flatnonzero(deep["status"] == Status.INITIAL_OVERLAP)
     deep = {name: column[into] for name, column in deep.items()}
     row, told = deep["pair"], deep["distance"] < 0.0
     kind, number, normal = np.where(told, deep["kind"], Kind.NONE), deep["feature_b"], deep["normal"]
-    point = np.where(np.isin(kind, (Kind.FV, Kind.EV, Kind.VV))[:, None], deep["point_b"], deep["point_a"])
+    point = np.where(ON_MOVER[_TOUCHES[kind]][:, None], deep["point_b"], deep["point_a"])
     distance = np.where(told, deep["distance"], 0.0)
     if rows.meshes is None:  # the place of a speck is that of its point
         kind = np.where(kind == Kind.FV, kind, Kind.NONE)
@@ -94,20 +98,12 @@ def overlaps(
         distance = np.where(kind == Kind.FV, np.minimum(depth, 0.0), distance)
     named = kind != Kind.NONE
     return {
-        "mover": mover[row].astype(np.int32), "kind": touches(kind), "body": body[row].astype(np.int32),
+        "mover": mover[row].astype(np.int32), "kind": _TOUCHES[kind], "body": body[row].astype(np.int32),
         "feature_a": np.where(named, number, np.int32(-1)),
         "feature_b": np.where(named, deep["feature_a"], np.int32(-1)),
         "point": np.where(told[:, None], point, 0.0), "normal": np.where(told[:, None], normal, 0.0),
         "distance": distance,
     }  # fmt: skip
-
-
-def touches(kind: Array) -> Array:
-    """`Touch` of a mover for the `Kind` of pairs of an obstacle and it."""
-    made = np.zeros(len(kind), np.int32)
-    for one, other in TOUCH_OF_KIND.items():
-        made[kind == one] = other
-    return made
 
 
 def _overlap(both: Bodies, pairs: Array, options: dict[str, Any]) -> Array:

@@ -22,6 +22,9 @@ _C = sources.constants("mixed", "pluecker/gc_found.h")
 #: Added to the kind of a place that is out of reach, which only tells what is not inside; and of one in the
 #: zone that is beside a border.
 BEYOND, ASIDE = int(_C["GC_TOUCH_BEYOND"]), int(_C["GC_TOUCH_ASIDE"])
+#: By `Touch`: is the place where the mover is, and its feature a vertex?
+ON_MOVER = np.isin(np.arange(len(Touch)), (Touch.VF, Touch.VE, Touch.VV))
+ON_MOVER.setflags(write=False)
 #: No two differences of points that are not equal are at right angles to this, but by chance.
 ALONG = np.array([0.8017837, 0.5345225, 0.2672612])
 #: Two normals of one place may differ by this much.
@@ -44,7 +47,9 @@ def told_before(found: dict[str, Array], far: Array, rough: Array) -> Array:
     """
     told = np.zeros(len(found["kind"]), bool)
     rows = np.flatnonzero(far)
-    on_mover = np.isin(found["kind"][rows], (Touch.VF, Touch.VE, Touch.VV))[:, None]
+    if len(rows) < 2:
+        return told
+    on_mover = ON_MOVER[found["kind"][rows]][:, None]
     normal, point = found["normal"][rows], found["point"][rows]
     way = normal * found["distance"][rows, None]
     foot = np.where(on_mover, point - way, point)
@@ -70,13 +75,15 @@ def behind_nothing(found: dict[str, Array], stands: Array, rows: Movers, bodies:
     is before nothing: so stand those of a box before the sides of an equal one that it has sunk into."""
     kind, distance = found["kind"], found["distance"]
     behind = distance < -stands
+    if not behind.any():
+        return behind
     some = of_movers(found["mover"], behind)
     if len(some) < len(behind):
         if len(some):
             part = {name: column[some] for name, column in found.items()}
             behind[some] = behind_nothing(part, stands[some], rows, bodies)
         return behind
-    of_world = np.isin(kind, (Touch.FV, Touch.EV))
+    of_world = (kind == Touch.FV) | (kind == Touch.EV)
     what = np.where(of_world, 1, np.where(kind == Touch.EE, 2, 0))
     number = np.where(of_world, found["feature_b"], found["feature_a"])
     keys = np.stack([found["mover"], found["body"], what, number], axis=1)
@@ -95,6 +102,8 @@ def beside(found: dict[str, Array], stands: Array, rows: Movers, bodies: Bodies)
     one that it stands on."""
     touch = found["distance"] <= stands
     drop = _leads_behind(found, touch, stands, rows, bodies)
+    if not drop.any():
+        return drop
     some = of_movers(found["mover"], drop)
     pair = found["mover"][some].astype(np.int64) << 32 | found["body"][some]
     kept = np.unique(pair[(touch & ~drop)[some]])
@@ -120,8 +129,10 @@ def _leads_behind(
     for which, sign, side in ((Touch.VF, 1.0, of_movers), (Touch.FV, -1.0, of_bodies)):
         meshes, shape, quat, body = side
         some = np.flatnonzero(asked & (kind == which))
+        if not len(some) or not meshes:  # points have no edges
+            continue
         shapes = shape[body[some]]
-        for k in np.unique(shapes) if meshes else ():  # points have no edges
+        for k in np.unique(shapes):
             mine = some[shapes == k]
             normal = quaternion.rotate(quaternion.conjugate(quat[body[mine]]), sign * found["normal"][mine])
             tip = number[which == Touch.FV][mine]
