@@ -164,8 +164,9 @@ def with_regions(
     some = np.setdiff1d(np.arange(len(fields["status"])), at)
     row, depth = np.append(some, at), np.zeros(len(some) + len(at))
     fields = {name: column[row] for name, column in fields.items()}
-    for name in regions[0][1].fields():
-        fields[name][len(some) :] = np.concatenate([found.fields()[name] for _, found in regions])
+    told = [found.fields() for _, found in regions]
+    for name in told[0]:
+        fields[name][len(some) :] = np.concatenate([columns[name] for columns in told])
     depth[len(some) :] = fields["distance"][len(some) :]
     order = np.lexsort((fields["feature_b"], fields["feature_a"], fields["kind"], depth, row))
     return {name: column[order] for name, column in fields.items()}, row[order]

@@ -155,8 +155,7 @@ class BodyTree:
     def without_leaves(cls, run, bodies, rules):
         """What kernels are handed that walk through no tree: the frame of `bodies`, and no leaf."""
         tree = cls(run, rules)
-        tree.look(bodies)
-        tree.n, tree.levels, tree.origin = 0, Levels(0), np.zeros(3)
+        tree.n, tree.levels, tree.origin, tree.shift = 0, Levels(0), np.zeros(3), tree._shift_of(bodies)
         tree.leaves, tree.leaf_ints, tree.nodes = (
             run.backend.empty(1, kind) for kind in (run.real, np.int32, run.raster)
         )
@@ -216,12 +215,15 @@ class BodyTree:
         """Which bodies have a leaf, which stand still, and what their positions are relative to."""
         self.valid, self.still = bodies.valid, still_bodies(bodies)
         self.n_bodies, self.n = len(bodies), int(self.valid.sum())
-        self.levels = Levels(self.n, self.low)
-        self.shift = np.zeros(3)
-        if self.run.real == np.float32:  # digits that the distance from the world's origin would cost
-            position = bodies.start.position[self.valid]
-            near = position[np.abs(position).max(axis=1, initial=0.0) < self.wild]
-            self.shift = np.median(near, axis=0) if len(near) else self.shift
+        self.levels, self.shift = Levels(self.n, self.low), self._shift_of(bodies)
+
+    def _shift_of(self, bodies):
+        if self.run.real != np.float32:
+            return np.zeros(3)
+        # digits that the distance from the world's origin would cost
+        position = bodies.start.position[bodies.valid]
+        near = position[np.abs(position).max(axis=1, initial=0.0) < self.wild]
+        return np.median(near, axis=0) if len(near) else np.zeros(3)
 
     def bound(self, bodies, placed=None, margin=0.0):
         """Stage b01: bounds and swept boxes of all bodies."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.bodies import quaternion
+from gpu_collide.geometry.preparation.prepared import kept_with
 from gpu_collide.results.enums import Touch
 
 if TYPE_CHECKING:
@@ -142,16 +143,23 @@ def _leads_behind(
 
 def _lowest(mesh: Mesh, vertex: Array, normal: Array) -> Array:
     """How high along a normal the lowest end is of the edges at each vertex, (k,), less their rounding."""
+    start, count, edge, rounding = kept_with(mesh, "edges from vertices", lambda: _edges_from(mesh))
+    start, count = start[vertex], count[vertex]
+    row = np.repeat(np.arange(len(vertex)), count)
+    at = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count) + start[row]
+    low = np.zeros(len(vertex))
+    np.minimum.at(low, row, (edge[at] * normal[row]).sum(axis=1) + rounding[at])
+    return low
+
+
+def _edges_from(mesh: Mesh) -> tuple[Array, Array, Array, Array]:
+    """Of each vertex the first of its edges, and how many it has; of each of these the way to its other end,
+    and what it may be off by."""
     ends = np.concatenate([mesh.edges, mesh.edges[:, ::-1]])
     ends = ends[np.argsort(ends[:, 0], kind="stable")]
-    start = np.searchsorted(ends[:, 0], [vertex, vertex + 1])
-    count = start[1] - start[0]
-    row = np.repeat(np.arange(len(vertex)), count)
-    at = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count) + start[0][row]
-    edge = mesh.vertices[ends[at, 1]] - mesh.vertices[vertex[row]]
-    low = np.zeros(len(vertex))
-    np.minimum.at(low, row, (edge * normal[row]).sum(axis=1) + LEVEL * np.linalg.norm(edge, axis=1))
-    return low
+    count = np.bincount(ends[:, 0], minlength=mesh.n_vertices)
+    edge = mesh.vertices[ends[:, 1]] - mesh.vertices[ends[:, 0]]
+    return np.cumsum(count) - count, count, edge, LEVEL * np.linalg.norm(edge, axis=1)
 
 
 def sorted_rows(found: dict[str, Any]) -> dict[str, Any]:
