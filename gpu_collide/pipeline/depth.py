@@ -130,7 +130,8 @@ def take_depths(x: Immediate, meshes: Sequence[Mesh], moment: float, rows: dict[
         # a normal along which meshes touch has to lead out of the rounding
         least = np.where(rounded & convex, -1.0, least)
         least[rounded & ~convex & ~without] = np.inf
-    touch = np.isin(rows["status"], (Status.HIT, Status.INITIAL_OVERLAP)) & (convex | rounded)
+    touch = (rows["status"] == Status.HIT) | (rows["status"] == Status.INITIAL_OVERLAP)
+    touch &= convex | rounded
     touch &= rows["distance"] + rounding.sum(axis=1) <= _give(x, meshes)
     found = depths_of(x, meshes, moment, np.flatnonzero(overlap | touch), overlap)
     if not len(found.features):
@@ -138,8 +139,11 @@ def take_depths(x: Immediate, meshes: Sequence[Mesh], moment: float, rows: dict[
     # what only touches has its place already, unless surfaces cross by less than is an overlap
     of = found.features[:, 0]
     found = found.some((found.depth > np.minimum(least, _overlap(x, meshes))[of]) | without[of])
-    found = found.rounded(rounding[found.features[:, 0]])
-    deepest = found.least(np.zeros(len(found.features), np.int32), _give(x, meshes), sign=-1.0)
+    if rounded.any():
+        found = found.rounded(rounding[found.features[:, 0]])
+    deepest, pair = found, found.features[:, 0]
+    if (pair[1:] == pair[:-1]).any():
+        deepest = found.least(np.zeros(len(pair), np.int32), _give(x, meshes), sign=-1.0)
     for name, column in deepest.fields().items():
         rows[name].reshape(-1, *column.shape[1:])[deepest.features[:, 0]] = column
     return found

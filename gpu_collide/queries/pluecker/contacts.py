@@ -214,9 +214,10 @@ def _told(
         n = len(places["mover"])
         some = of_movers(both["mover"], np.arange(n))
         names = ("mover", "kind", "body", "feature_a", "feature_b")
-        keys = np.stack([both[name][some] for name in names], axis=1)
-        again = np.zeros(len(both["mover"]), bool)
-        again[np.delete(some, np.unique(keys, axis=0, return_index=True)[1])] = True
+        keys = np.stack([both[name][some] for name in names])
+        order, again = np.lexsort(keys), np.zeros(len(both["mover"]), bool)
+        equal = (keys[:, order[1:]] == keys[:, order[:-1]]).all(axis=0)
+        again[some[order[1:][equal]]] = True
         again &= (np.arange(len(again)) >= n) & (both["kind"] != Touch.OVERLAP)
         places = sorted_rows({name: column[~again] for name, column in both.items()})
     if not zones:  # a face beside the vertex that touches it is no stop
