@@ -28,6 +28,7 @@ from gpu_collide.queries.pluecker.places import (
     behind_nothing,
     beside,
     of_movers,
+    separated,
     sorted_rows,
     told_before,
 )
@@ -202,6 +203,8 @@ def _told(
     inside = np.zeros(len(near), bool)
     inside[places["mover"][deeper]] = True
     places["surface"] = np.zeros(len(places["mover"]), bool)  # are rounding radii in it already?
+    apart = separated(places, (mover, body), 4.0 * stands, rows, bodies)
+    mover, body = mover[~apart], body[~apart]
     if len(mover):
         more = overlaps(rows, mover, body, bodies, info, max_bytes)
         if rounding.most.any():

@@ -12,12 +12,14 @@ from gpu_collide.geometry.preparation.prepared import kept_with
 from gpu_collide.results.enums import Touch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.bodies.movers import Movers
     from gpu_collide.geometry.mesh.mesh import Mesh
 
-__all__ = ["ASIDE", "BEYOND", "behind_nothing", "beside", "of_movers", "sorted_rows", "told_before"]
+__all__ = ["ASIDE", "BEYOND", "behind_nothing", "beside", "of_movers", "separated", "sorted_rows", "told_before"]
 
 _C = sources.constants("mixed", "pluecker/gc_found.h")
 #: Added to the kind of a place that is out of reach, which only tells what is not inside; and of one in the
@@ -30,6 +32,8 @@ ON_MOVER.setflags(write=False)
 ALONG = np.array([0.8017837, 0.5345225, 0.2672612])
 #: Two normals of one place may differ by this much.
 ALIKE = 0.1
+#: To look at all vertices of a mesh of more takes longer than to ask whether it overlaps another.
+MOST_VERTICES = 256
 #: An edge leads behind a face by more than this share of its length, and four times what is touch.
 LEVEL = 1e-9
 
@@ -110,6 +114,41 @@ def beside(found: dict[str, Array], stands: Array, rows: Movers, bodies: Bodies)
     kept = np.unique(pair[(touch & ~drop)[some]])
     drop[some] &= np.isin(pair, kept)
     return drop
+
+
+def separated(
+    found: dict[str, Array], pairs: tuple[Array, Array], least: Array, rows: Movers, bodies: Bodies
+) -> Array:
+    """Which of some movers and the body beside each, two (c,) int, have a plane between them, square to the
+    normal of a place of theirs: all vertices of one are farther than `least`, of each mover, before all of
+    the other. So they do not overlap; of others nothing is said, (c,) bool."""
+    mover, body = pairs
+    apart = np.zeros(len(mover), bool)
+    ahead = np.flatnonzero(found["distance"] > least[found["mover"]])
+    if rows.meshes is None or not len(ahead):
+        return apart
+    key = found["mover"][ahead].astype(np.int64) << 32 | found["body"][ahead]
+    key, first = np.unique(key, return_index=True)
+    wanted = mover.astype(np.int64) << 32 | body
+    at = np.searchsorted(key, wanted).clip(max=len(key) - 1)
+    some = np.flatnonzero(key[at] == wanted)
+    normal, mover, body = found["normal"][ahead[first[at[some]]]], mover[some], body[some]
+    low = _support(rows.meshes, rows.shape[mover], rows.quat[mover], normal)
+    high = _support(bodies.meshes, bodies.shape[body], bodies.start.unit_wxyz[body], -normal)
+    between = ((rows.position[mover] - bodies.start.position[body]) * normal).sum(axis=1)
+    apart[some] = between + low + high > least[mover]
+    return apart
+
+
+def _support(meshes: Sequence[Mesh], shape: Array, quat: Array, normal: Array) -> Array:
+    """How high along a normal the lowest vertex of each mesh is from its origin, less its rounding radius,
+    (k,); -inf of a mesh of many vertices."""
+    along, low = quaternion.rotate(quaternion.conjugate(quat), normal), np.full(len(shape), -np.inf)
+    for k in np.unique(shape):
+        mesh, mine = meshes[int(k)], np.flatnonzero(shape == k)
+        if mesh.n_vertices <= MOST_VERTICES:
+            low[mine] = (along[mine] @ mesh.vertices.T).min(axis=1) - mesh.rounding
+    return low
 
 
 def of_movers(mover: Array, some: Array) -> Array:
