@@ -161,10 +161,9 @@ def with_regions(
     regions : sequence of (k,) int array, Depths
         Rows of the pairs, and their regions.
     """
-    regions = [(row, found) for row, found in regions if len(row)]
-    if not regions:
+    at = np.concatenate([np.zeros(0, np.int64), *(row for row, _ in regions)])
+    if np.bincount(at).max(initial=0) < 2:  # the only one of a pair is in its row already
         return fields, np.arange(len(fields["status"]))
-    at = np.concatenate([row for row, _ in regions])
     some = np.setdiff1d(np.arange(len(fields["status"])), at)
     row, depth = np.append(some, at), np.zeros(len(some) + len(at))
     fields = {name: column[row] for name, column in fields.items()}
