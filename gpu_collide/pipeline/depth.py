@@ -231,9 +231,7 @@ def _overlapping(x: Immediate, todo: Array, most: Array, moment: float) -> Depth
         x.launch(x.plan.solver("c02_depth"), x.listed(todo), found.out, most_in=limits, moment=moment)
 
     if not len(todo):
-        return Depths(
-            np.zeros((0, _FEATURES.stride), np.int32), np.zeros((0, _PLACE.stride), x.run.real)
-        )
+        return Depths(np.zeros((0, _FEATURES.stride), np.int32), np.zeros((0, _PLACE.stride), x.run.real))
     features, places = _read(x, x.fill("deep", DEEP, len(todo), emit))
     order = np.lexsort(features.T[::-1])
     return Depths(features[order], places[order])

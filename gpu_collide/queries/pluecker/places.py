@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.movers import Movers
     from gpu_collide.geometry.mesh.mesh import Mesh
 
-__all__ = ["ASIDE", "BEYOND", "behind_nothing", "beside", "of_movers", "separated", "sorted_rows", "told_before"]
+__all__ = [
+    "ASIDE",
+    "BEYOND",
+    "behind_nothing",
+    "beside",
+    "of_movers",
+    "separated",
+    "sorted_rows",
+    "told_before",
+]
 
 _C = sources.constants("mixed", "pluecker/gc_found.h")
 #: Added to the kind of a place that is out of reach, which only tells what is not inside; and of one in the
