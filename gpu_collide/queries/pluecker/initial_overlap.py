@@ -116,10 +116,9 @@ def _paired(
 ) -> tuple[Bodies, Array, dict[str, Any]]:
     """Some rows of movers and the body that stands beside each: bodies, pairs with the mover as B, and how
     they are to be looked at."""
-    here, mine = np.unique(mover, return_inverse=True)
-    there, theirs = np.unique(body, return_inverse=True)
-    both, options = _together(rows, here, there, bodies, info, max_bytes)
-    return both, np.column_stack((theirs.reshape(-1), len(there) + mine.reshape(-1))), options
+    both, options = _together(rows, mover, body, bodies, info, max_bytes)
+    row = np.arange(len(mover))
+    return both, np.column_stack((row, len(row) + row)), options
 
 
 def _together(
