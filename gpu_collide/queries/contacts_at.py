@@ -125,7 +125,7 @@ def contacts_at(
         bodies = _now(scene)
     elif pairs is not None:
         refuse_rules(**rules)
-    check_bodies(bodies)
+    bodies = check_bodies(bodies)
     refuse_ends(bodies.meshes, "bodies", "contacts_at")
     how = {name: value for name, value in how.items() if value is not None}
     options = options_of(**how)
