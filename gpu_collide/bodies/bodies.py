@@ -291,7 +291,9 @@ class Bodies(Frozen):
 
     def take(self, rows: Any) -> Bodies:
         """Some of these bodies, in no worlds."""
-        some = Bodies(self.meshes, self.shape[rows], self.start[rows], self.end[rows])
+        start = self.start[rows]
+        end = start if self.end is self.start else self.end[rows]
+        some = Bodies(self.meshes, self.shape[rows], start, end)
         return some if self.spins is None else with_spins(some, self.spins.of(rows))
 
     def moved(self, start: Poses, end: Poses) -> Bodies:

@@ -74,7 +74,7 @@ def overlap_doubt(bodies: Bodies, pairs: Array) -> str | None:
     radius = np.array([mesh.radius for mesh in bodies.meshes])[bodies.shape]
     middle = np.array([mesh.center for mesh in bodies.meshes])[bodies.shape]
     apart = 0.0
-    for when in (bodies.start, bodies.end):
+    for when in (bodies.start,) if bodies.start is bodies.end else (bodies.start, bodies.end):
         place = rotate(when.unit_wxyz, middle) + when.position
         apart = max(apart, float(np.linalg.norm(place[pairs[:, 0]] - place[pairs[:, 1]], axis=1).max()))
     smaller = float(radius[pairs].min())

@@ -79,6 +79,11 @@ class Rules:
         found = unmet[0] if len(unmet) == 1 else unmet[0] | unmet[1] if unmet else None
         return found if found is not None and found.any() else None
 
+    @cached_property
+    def among_still(self) -> Rules:
+        """The same rules, by which two bodies that both stand still are a pair."""
+        return self if self.still_pairs else replace(self, still_pairs=True)
+
     def only(self, active: BoolArray) -> Rules:
         """The same rules for bodies of which those not `active`, (n,) bool, meet nothing: their mask is 0."""
         if active.all():

@@ -62,7 +62,7 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
     limits = np.empty((len(pairs), 2))
     limits[:, 0] = np.minimum(asked.max_distance, _LENGTHS[str(run.real)])
     limits[:, 1] = asked.enough
-    parts = [_empty(times)]
+    parts: list[dict[str, np.ndarray]] = []
     regions: list[tuple[np.ndarray, Depths]] = []
 
     def some(at, stop):
@@ -83,7 +83,7 @@ def clearance(run, options, bodies, pairs, asked, progress=None):
     told = None if progress is None else lambda stop: progress(stop * times, len(pairs) * times)
     per_pair = run.real.itemsize * (int(run.c["GC_SCREW_STRIDE"]) + 12) + 4 * 12
     pair_pieces(run, len(pairs), per_pair, some, told)
-    joined = {name: np.concatenate([part[name] for part in parts]) for name in CLEARANCE_ROWS}
+    joined = _joined(parts or [_empty(times)], 0)
     found = {name: array.reshape(-1, *array.shape[2:]) for name, array in joined.items()}
     row = np.arange(len(pairs) * times)
     if asked.regions:
@@ -106,6 +106,13 @@ def _plan(run, meshes, motion):
 
 def _empty(times):
     return {name: np.zeros((0, times, *tail), dtype) for name, (dtype, tail) in CLEARANCE_ROWS.items()}
+
+
+def _joined(parts, axis):
+    """Rows of some parts, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    return {name: np.concatenate([part[name] for part in parts], axis) for name in CLEARANCE_ROWS}
 
 
 def _placed(found, origin):
@@ -152,8 +159,6 @@ def _piece(x, meshes, asked):
             if np.max(asked.enough, initial=-1.0) < 0.0:  # else nobody asks how deep
                 regions.append(take_depths(x, meshes, start, rows))
         parts.append(rows)
-    shapes = {name: (n, *tail) for name, (_, tail) in CLEARANCE_ROWS.items()}
-    return {
-        name: np.stack([part[name].reshape(shape) for part in parts], axis=1)
-        for name, shape in shapes.items()
-    }, regions
+    shapes = {name: (n, 1, *tail) for name, (_, tail) in CLEARANCE_ROWS.items()}
+    parts = [{name: part[name].reshape(shape) for name, shape in shapes.items()} for part in parts]
+    return _joined(parts, 1), regions

@@ -130,14 +130,20 @@ def take_depths(x: Immediate, meshes: Sequence[Mesh], moment: float, rows: dict[
         # a normal along which meshes touch has to lead out of the rounding
         least = np.where(rounded & convex, -1.0, least)
         least[rounded & ~convex & ~without] = np.inf
-    touch = np.isin(rows["status"], (Status.HIT, Status.INITIAL_OVERLAP)) & (convex | rounded)
+    touch = (rows["status"] == Status.HIT) | (rows["status"] == Status.INITIAL_OVERLAP)
+    touch &= convex | rounded
     touch &= rows["distance"] + rounding.sum(axis=1) <= _give(x, meshes)
     found = depths_of(x, meshes, moment, np.flatnonzero(overlap | touch), overlap)
+    if not len(found.features):
+        return found
     # what only touches has its place already, unless surfaces cross by less than is an overlap
     of = found.features[:, 0]
     found = found.some((found.depth > np.minimum(least, _overlap(x, meshes))[of]) | without[of])
-    found = found.rounded(rounding[found.features[:, 0]])
-    deepest = found.least(np.zeros(len(found.features), np.int32), _give(x, meshes), sign=-1.0)
+    if rounded.any():
+        found = found.rounded(rounding[found.features[:, 0]])
+    deepest, pair = found, found.features[:, 0]
+    if (pair[1:] == pair[:-1]).any():
+        deepest = found.least(np.zeros(len(pair), np.int32), _give(x, meshes), sign=-1.0)
     for name, column in deepest.fields().items():
         rows[name].reshape(-1, *column.shape[1:])[deepest.features[:, 0]] = column
     return found
@@ -156,11 +162,14 @@ def with_regions(
         Rows of the pairs, and their regions.
     """
     at = np.concatenate([np.zeros(0, np.int64), *(row for row, _ in regions)])
+    if np.bincount(at).max(initial=0) < 2:  # the only one of a pair is in its row already
+        return fields, np.arange(len(fields["status"]))
     some = np.setdiff1d(np.arange(len(fields["status"])), at)
     row, depth = np.append(some, at), np.zeros(len(some) + len(at))
     fields = {name: column[row] for name, column in fields.items()}
-    for name in regions[0][1].fields() if regions else ():
-        fields[name][len(some) :] = np.concatenate([found.fields()[name] for _, found in regions])
+    told = [found.fields() for _, found in regions]
+    for name in told[0]:
+        fields[name][len(some) :] = np.concatenate([columns[name] for columns in told])
     depth[len(some) :] = fields["distance"][len(some) :]
     order = np.lexsort((fields["feature_b"], fields["feature_a"], fields["kind"], depth, row))
     return {name: column[order] for name, column in fields.items()}, row[order]
@@ -186,6 +195,9 @@ def depths_of(x: Immediate, meshes: Sequence[Mesh], moment: float, asked: Array,
     of = x.shapes[asked]
     todo = asked[(solid | thin)[of].all(axis=1) & ~thin[of].all(axis=1)].astype(np.int32)
     rough = ~(convex | thin)[x.shapes[todo]].all(axis=1)
+    if not rough.any():
+        pairs = _overlapping(x, todo, np.full(x.pairs.n, -1.0), moment)
+        return pairs.least(np.zeros(len(pairs.features), np.int32), _give(x, meshes))
     regions = _regions(x, meshes, todo[rough], moment, overlap)
     only = rough & (regions.listed[todo] < 0) & ~overlap[todo]
     todo, rough = todo[~only], rough[~only]
@@ -218,6 +230,8 @@ def _overlapping(x: Immediate, todo: Array, most: Array, moment: float) -> Depth
     def emit(found: Entries) -> None:
         x.launch(x.plan.solver("c02_depth"), x.listed(todo), found.out, most_in=limits, moment=moment)
 
+    if not len(todo):
+        return Depths(np.zeros((0, _FEATURES.stride), np.int32), np.zeros((0, _PLACE.stride), x.run.real))
     features, places = _read(x, x.fill("deep", DEEP, len(todo), emit))
     order = np.lexsort(features.T[::-1])
     return Depths(features[order], places[order])

@@ -86,8 +86,9 @@ class DeviceScene:
 
     Attributes
     ----------
-    kept : KeptTree
-        Over the bodies of the last search, in the order of an earlier one.
+    kept, grown : KeptTree
+        Over the bodies of the last search, in the order of an earlier one; over bodies that a margin makes
+        larger.
     sets : WeakSet of RecordedBatch
         Those that engines keep for it.
     """
@@ -96,7 +97,7 @@ class DeviceScene:
         self.backend, self.precision = backend, precision
         self.meshes, self.shape = meshes, shape
         self.real, self.raster = declarations.dtypes(precision)
-        self.kept = KeptTree()
+        self.kept, self.grown = KeptTree(), KeptTree()
         self.sets: weakref.WeakSet = weakref.WeakSet()
         self._tables = {}
         self._placed, self._bodies, self._all_valid = None, None, False
@@ -108,7 +109,8 @@ class DeviceScene:
     @property
     def nbytes(self):
         """Bytes that it holds."""
-        held = [*self._tables.values(), self._forms, self._grounds, self._obstacles[1], self.kept.tree]
+        held = [*self._tables.values(), self._forms, self._grounds, self._obstacles[1]]
+        held += [self.kept.tree, self.grown.tree]
         held += [*self._shifted[2].values(), *(self._placed or {}).values(), *self.sets]
         return sum(map(_nbytes, [x for x in held if x is not None]))
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._calls import within_memory
-from gpu_collide._options import Options
 from gpu_collide._validate import check_finite, check_pairs, lengths_of_pairs
 from gpu_collide.backends import get_backend, sources
 from gpu_collide.bodies.bodies import Bodies, check_bodies
@@ -15,10 +14,12 @@ from gpu_collide.bodies.refusals import refuse_ends
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.collide import refuse_rules, warn_of_invalid_in
 from gpu_collide.queries.engine import engine_on
+from gpu_collide.queries.engine_cache import options_of
 from gpu_collide.queries.input_warnings import warn_of_bodies
 from gpu_collide.queries.pairs import gathered, open_search
 from gpu_collide.queries.pluecker.contacts import contacts
 from gpu_collide.queries.pluecker.initial_overlap import TOUCH_OF_KIND
+from gpu_collide.queries.pluecker.places import ON_MOVER
 from gpu_collide.queries.scene import Scene
 from gpu_collide.results.clearance import Clearance
 from gpu_collide.results.enums import Kind, Status, Touch
@@ -112,32 +113,35 @@ def contacts_at(
     time = _time(at)
     rules = {"world": world, "group": group, "mask": mask, "ignore": ignore}
     how: dict[str, Any] = {"precision": precision, "backend": backend, "max_bytes": max_bytes}
-    if isinstance(bodies, Scene):
+    scene = bodies if isinstance(bodies, Scene) else None
+    if scene is not None:
         for name, value in (rules | how).items():
             if value is not None:
                 raise ValueError(
                     f"{name}: expected nothing with a Scene, which has its own, got {value!r}; pass it to "
                     "the Scene"
                 )
-        rules = bodies.rules.arguments()
-        how = {name: getattr(bodies.options, name) for name in how}
-        bodies = _now(bodies)
+        how = {name: getattr(scene.options, name) for name in how}
+        bodies = _now(scene)
     elif pairs is not None:
         refuse_rules(**rules)
-    check_bodies(bodies)
+    bodies = check_bodies(bodies)
     refuse_ends(bodies.meshes, "bodies", "contacts_at")
-    if rules["world"] is None:
-        rules["world"] = bodies.world
     how = {name: value for name, value in how.items() if value is not None}
-    options = Options.checked(**how)
+    options = options_of(**how)
     options.check_meshes(bodies.meshes)
     there = bodies.start if bodies.start is bodies.end else bodies.poses_at(time)
     stand = bodies.moved(there, there)
     if pairs is None:
         near = lengths_of_pairs(margin, "margin", None, LONGEST)
-        engine = engine_on(get_backend(options.backend, options.precision, ("bvh",)), options)
-        every = check_rules(len(stand), **(rules | {"still_pairs": True}))
-        some = gathered(open_search(engine, stand, every, margin=float(near)))
+        if scene is not None:
+            some = _near_in(scene, stand, float(near))
+        else:
+            engine = engine_on(get_backend(options.backend, options.precision, ("bvh",)), options)
+            if rules["world"] is None:
+                rules["world"] = bodies.world
+            every = check_rules(len(stand), **rules, still_pairs=True)
+            some = gathered(open_search(engine, stand, every, margin=float(near)))
     else:
         some = check_pairs(pairs, len(stand))
         near = lengths_of_pairs(margin, "margin", len(some), LONGEST)
@@ -170,6 +174,15 @@ def _now(scene: Scene) -> Bodies:
     return bodies
 
 
+def _near_in(scene: Scene, stand: Bodies, margin: float) -> Array:
+    """Pairs of bodies of a scene that `stand` somewhere, near each other."""
+    _, rules, kept = scene.hold()
+    try:
+        return gathered(kept.search(kept.engines.of(tuning=None), stand, rules.among_still, margin))
+    finally:
+        scene.let_loose()
+
+
 def _touch(bodies: Bodies, pairs: Array) -> Array:
     """What distance is touch, (p,) float64."""
     radius = np.array([mesh.radius for mesh in bodies.meshes])[bodies.shape[pairs]]
@@ -184,8 +197,8 @@ def _fields(told: TouchPoints, margin: Array, touch: Array, time: float) -> dict
     status = told.status.copy()
     status[(status == Status.HIT) & (least > touch)] = Status.MISS
     none = np.flatnonzero(np.diff(told.point_start) == 0)
-    known = np.isin(status[none], (Status.MISS, Status.HIT))
-    on_b = np.isin(told.kind, (Touch.VF, Touch.VE, Touch.VV))[:, None]
+    known = (status[none] == Status.MISS) | (status[none] == Status.HIT)
+    on_b = ON_MOVER[told.kind][:, None]
     way = told.normal * told.distance[:, None]
     bound = np.where(told.distance < 0.0, told.distance, np.maximum(least, 0.0)[told.mover])
     pair = np.concatenate([told.mover, none]).astype(np.int32)

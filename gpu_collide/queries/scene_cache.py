@@ -35,7 +35,8 @@ class SceneCache:
     ----------
     resident : Resident or None
         None on the backend ``reference``.
-    tree : KeptTree
+    tree, grown : KeptTree
+        Over the bodies as they are, and with a margin.
     engines : Engines
     pairs : CheckedPairs
     work : Turn
@@ -55,6 +56,7 @@ class SceneCache:
             raise scene_too_large(tree_bytes, options.max_bytes)
         self.resident = engine.hold(bodies.meshes, bodies.shape)
         self.tree = KeptTree() if self.resident is None else self.resident.kept
+        self.grown = KeptTree() if self.resident is None else self.resident.grown
         self.engines = EngineCache(backend, self.resident, self.fixed)
         self.pairs = CheckedPairs(len(bodies))
         self.work = ReentrancyGuard()
@@ -69,12 +71,11 @@ class SceneCache:
         return engine
 
     def search(self, engine: Any, bodies: Bodies, rules: Rules, margin: float = 0.0) -> Any:
-        """The counted pairs that may come within `margin`; only the tree over bodies without one is kept for
-        the next step."""
-        if margin > 0.0:
-            return open_search(engine, bodies, rules, margin=margin)
-        search = open_search(engine, bodies, rules, self.tree.take())
-        self.tree.keep(search)
+        """The counted pairs that may come within `margin`; the tree is kept for the next step, one over
+        bodies as they are and one over those that a margin makes larger."""
+        kept = self.grown if margin > 0.0 else self.tree
+        search = open_search(engine, bodies, rules, kept.take(), margin=margin)
+        kept.keep(search)
         return search
 
     @property
@@ -118,11 +119,12 @@ class SceneCache:
             self.engines.forget()
             self._methods.clear()
             self.tree.take()
+            self.grown.take()
             if self.resident is not None:
                 self.resident.forget()
 
     def let_go(self) -> None:
         """Keep nothing any more."""
-        self.resident, self.tree = None, KeptTree()
+        self.resident, self.tree, self.grown = None, KeptTree(), KeptTree()
         self._methods.clear()
         self.engines, self.pairs = EngineCache(self.backend, None, {}), CheckedPairs(0)

@@ -1,11 +1,15 @@
 """`contacts_at`: all places of bodies at a pose, with the depth of what overlaps; and what agrees with it."""
 
+import sys
+
 import numpy as np
 import pytest
 
 import gpu_collide as gc
+from gpu_collide.queries.pluecker.places import separated
 from tests.clearance._families import quaternions
 
+contacts = sys.modules["gpu_collide.queries.pluecker.contacts"]
 ONE = [1.0, 0, 0, 0]
 BOX, LARGE = gc.shapes.box(), gc.shapes.box((4, 4, 4))
 MISS, HIT, OVERLAP, INVALID = (
@@ -141,6 +145,70 @@ def test_movers_and_scenes_are_told_the_same(backend):
     told = np.isfinite(found.distance)
     assert told.sum() > 20 and (found.distance < 0).sum() > 5
     assert np.array_equal(np.sort(touch.distance), np.sort(found.distance[told]))
+
+
+FIELDS = (
+    "pairs", "pair", "status", "time", "distance", "lower_bound", "kind", "feature_a", "feature_b", "point_a",
+    "point_b", "normal",
+)  # fmt: skip
+
+
+def assert_equal(one, other):
+    for name in FIELDS:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), name)
+
+
+def crowd(rng, n=10):
+    """Meshes, some round and some not convex, and which of them bodies have."""
+    round_box = gc.Mesh(BOX.vertices, BOX.faces, rounding=0.1)
+    return [BOX, round_box, gc.shapes.sphere(0.6), gc.shapes.torus()], rng.integers(0, 4, n)
+
+
+@pytest.mark.parametrize("motion", ["relative", "body"])
+def test_a_scene_is_told_the_same_step_after_step(backend, motion):
+    """Its tree of bodies with a margin is kept, whatever margins and other questions come between."""
+    rng = np.random.default_rng(7)
+    meshes, shape = crowd(rng)
+    place, quat = rng.uniform(-1.3, 1.3, (10, 3)), quaternions(rng, 10)
+    scene = gc.Scene(meshes, shape, backend=backend.kind, motion=motion, group=np.arange(10) % 3 + 1)
+    for step, margin in enumerate((0.05, 0.3, 0.0, 0.1, 0.1)):
+        start, end = (gc.Poses.from_quat_wxyz(place + 0.1 * k, quat) for k in (step, step + rng.random()))
+        moves = step % 2 == 1
+        scene.update(start, end if moves else None)
+        alone = gc.Bodies(meshes, shape, start, end if moves else start)
+        rules = {"group": np.arange(10) % 3 + 1, "backend": backend.kind}
+        assert_equal(
+            gc.contacts_at(scene, margin=margin, at=0.25),
+            gc.contacts_at(alone, margin=margin, at=0.25, **rules),
+        )
+        if step == 2:
+            scene.find_pairs()
+            scene.clearance(max_distance=0.2)
+        place = place + rng.normal(0.0, 0.05, (10, 3))
+
+
+def test_a_plane_between_bodies_changes_nothing(backend, monkeypatch):
+    rng = np.random.default_rng(11)
+    meshes, shape = crowd(rng)
+    said = []
+
+    def listening(*asked):
+        said.append(separated(*asked))
+        return said[-1]
+
+    def silent(found, pairs, least, rows, bodies):
+        return np.zeros(len(pairs[0]), bool)
+
+    for size in (1.2, 1.6, 2.2):
+        place = rng.uniform(-size, size, (10, 3))
+        poses = gc.Poses.from_quat_wxyz(place, quaternions(rng, 10))
+        bodies = gc.Bodies(meshes, shape, poses, poses)
+        monkeypatch.setattr(contacts, "separated", listening)
+        one = gc.contacts_at(bodies, margin=0.2, backend=backend.kind)
+        monkeypatch.setattr(contacts, "separated", silent)
+        assert_equal(one, gc.contacts_at(bodies, margin=0.2, backend=backend.kind))
+    said = np.concatenate(said)
+    assert 0 < said.sum() < len(said)
 
 
 def test_points_have_a_depth(backend):

@@ -215,10 +215,10 @@ def fitted(run, bodies, rules, tree=None, placed=None, margin=0.0):
     whether it did."""
     if tree is not None and tree.run.same_kernels(run):
         tree.run = run
-        if tree.stands_over(bodies, rules):
+        if not np.any(margin) and tree.stands_over(bodies, rules):
             return tree, True
         if tree.serves(bodies, rules):
-            return tree.refit(bodies, rules, placed), True
+            return tree.refit(bodies, rules, placed, margin), True
     return BodyTree.build(run, bodies, rules, placed, margin), False
 
 
@@ -239,8 +239,7 @@ def search(run, bodies, rules, *, everything=False, own=False, tree=None, most=N
     placed : dict, optional
         Buffers that hold the poses already.
     margin : float or (n,) float64 ndarray
-        Pairs that may come so near count as well, or as near as the mean of two bodies' own; without a
-        `tree`.
+        Pairs that may come so near count as well, or as near as the mean of two bodies' own.
 
     Returns
     -------

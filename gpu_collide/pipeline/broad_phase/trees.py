@@ -143,12 +143,22 @@ class BodyTree:
         """Tree over `bodies` under `rules` (of which only the worlds decide the order).
 
         `placed`, if it is given, are buffers that hold the poses already (see `bind_poses`). Bodies count as
-        larger by half of `margin`, one or one a body; such a tree is not for another step.
+        larger by half of `margin`, one or one a body.
         """
         tree = cls(run, rules)
         tree.look(bodies)
         tree._sort(bodies, *tree.bound(bodies, placed, margin))
         tree._bodies = None if np.any(margin) else weakref.ref(bodies)
+        return tree
+
+    @classmethod
+    def without_leaves(cls, run, bodies, rules):
+        """What kernels are handed that walk through no tree: the frame of `bodies`, and no leaf."""
+        tree = cls(run, rules)
+        tree.n, tree.levels, tree.origin, tree.shift = 0, Levels(0), np.zeros(3), tree._shift_of(bodies)
+        tree.leaves, tree.leaf_ints, tree.nodes = (
+            run.backend.empty(1, kind) for kind in (run.real, np.int32, run.raster)
+        )
         return tree
 
     def stands_over(self, bodies, rules):
@@ -159,15 +169,15 @@ class BodyTree:
         """Could `refit` take these bodies?"""
         return rules.same_tree(self.rules) and np.array_equal(bodies.valid, self.valid)
 
-    def refit(self, bodies, rules, placed=None):
+    def refit(self, bodies, rules, placed=None, margin=0.0):
         """The same order of leaves with other poses, shapes, groups or masks; returns the tree.
 
         What a `Search` has not handed out yet is lost: the tree has its buffers again.
         """
         self.rules, self._bodies = rules, None
         self.look(bodies)
-        self._fill(*self.bound(bodies, placed))
-        self._bodies = weakref.ref(bodies)
+        self._fill(*self.bound(bodies, placed, margin))
+        self._bodies = None if np.any(margin) else weakref.ref(bodies)
         return self
 
     @property
@@ -205,12 +215,15 @@ class BodyTree:
         """Which bodies have a leaf, which stand still, and what their positions are relative to."""
         self.valid, self.still = bodies.valid, still_bodies(bodies)
         self.n_bodies, self.n = len(bodies), int(self.valid.sum())
-        self.levels = Levels(self.n, self.low)
-        self.shift = np.zeros(3)
-        if self.run.real == np.float32:  # digits that the distance from the world's origin would cost
-            position = bodies.start.position[self.valid]
-            near = position[np.abs(position).max(axis=1, initial=0.0) < self.wild]
-            self.shift = np.median(near, axis=0) if len(near) else self.shift
+        self.levels, self.shift = Levels(self.n, self.low), self._shift_of(bodies)
+
+    def _shift_of(self, bodies):
+        if self.run.real != np.float32:
+            return np.zeros(3)
+        # digits that the distance from the world's origin would cost
+        position = bodies.start.position[bodies.valid]
+        near = position[np.abs(position).max(axis=1, initial=0.0) < self.wild]
+        return np.median(near, axis=0) if len(near) else np.zeros(3)
 
     def bound(self, bodies, placed=None, margin=0.0):
         """Stage b01: bounds and swept boxes of all bodies."""

@@ -356,7 +356,7 @@ class Launcher:
     def _launch(self, verb, name, n, bound, args, wait=True):
         kernel = self.kernel(name)
         if bound:
-            for key, *_ in kernel.args:
+            for key, _, _ in kernel.plan:
                 if key not in args:
                     for buffers in bound:
                         if key in buffers:

@@ -13,6 +13,7 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline.broad_phase.trees import BodyTree
 from gpu_collide.pipeline.device_scene import DeviceScene
 from gpu_collide.pipeline.launch.world_query import REAL, Stage, WorldQuery
 from gpu_collide.pipeline.mesh_tables.mover_tables import mover_tables_for, of_movers, point_tables
@@ -69,23 +70,28 @@ def mover_ints(movers, part, moves=True):
 class MoverQuery(WorldQuery):
     """Launches on one backend; `gpu_collide.reference.pluecker.Reference` has the same verbs."""
 
-    def world(self, bodies, rules, resident=None):
-        """`MoverWorld` of bodies at their start; of a scene, if `resident` is what it keeps."""
+    def world(self, bodies, rules, resident=None, paired=False):
+        """`MoverWorld` of bodies at their start; of a scene, if `resident` is what it keeps. `paired`: each
+        mover is told which body it meets, and none walks through a tree."""
         last = self._world[1]
         tree = last and (last.tree if resident is None else resident.kept.tree)
         made = self._known(bodies, tree)
         if made is None:
-            made = self._keep(bodies, self._made(bodies, rules, resident))
+            made = self._made(bodies, rules, resident, paired)
+            made = made if paired else self._keep(bodies, made)
         self.leave_room_beside(made.held if resident is None else resident.nbytes)
         return made
 
-    def _made(self, bodies, rules, resident):
+    def _made(self, bodies, rules, resident, paired):
         run = self.run
-        run.build("bvh")
         own = resident is None
         if own:
             resident = DeviceScene(self.backend, self.precision, bodies.meshes, bodies.shape)
-        tree = resident.tree(bodies, rules)
+        if paired:
+            tree = BodyTree.without_leaves(run, bodies, rules)
+        else:
+            run.build("bvh")
+            tree = resident.tree(bodies, rules)
         tables = mover_tables_for(bodies.meshes, self.backend, self.precision) if own else resident.forms
         stands = resident.stands(bodies, tree)
         ignored = run.to_device(rules.ignore if len(rules.ignore) else np.zeros(1, np.int64))

@@ -24,9 +24,11 @@ from gpu_collide.queries.pluecker.movers import (
 from gpu_collide.queries.pluecker.places import (
     ASIDE,
     BEYOND,
+    ON_MOVER,
     behind_nothing,
     beside,
     of_movers,
+    separated,
     sorted_rows,
     told_before,
 )
@@ -135,7 +137,7 @@ def contacts(
         finite = np.isfinite(near)
         most = MOST["mixed" if engine.precision == "reference" else engine.precision]
         rows = replace(rows, moves=rows.moves & finite & (near <= most))
-        made = engine.world(bodies, rules, among.resident)
+        made = engine.world(bodies, rules, among.resident, pairs is not None)
         with np.errstate(invalid="ignore", over="ignore"):
             place = np.abs(rows.position - made.shift).max(axis=1, initial=0.0)
         rows = check_expel(expel, rows, (place, place), False, bodies, engine.precision)
@@ -182,7 +184,7 @@ def _told(
     rough = rows.doubt / c["GC_ZONE_SURE"] + c["GC_ZONE_DEFAULT"] * c["GC_ROUNDING"] * near
     close = found["kind"] == Touch.NONE  # bodies whose boxes come near
     mover, body = found["mover"][close], found["body"][close]
-    places = {name: column[~close] for name, column in found.items()}
+    places = _without(close, found)
     places["flags"] = places["kind"] & (BEYOND | ASIDE)
     places["kind"] = places["kind"] - places["flags"]
     places = sorted_rows(places)
@@ -192,19 +194,22 @@ def _told(
     ):  # what stands beside a border counts no farther, and what two edges tell their ends tell, too
         beyond = places["distance"] > (near + stands)[places["mover"]]
         drop |= (places["flags"] == ASIDE) & (beyond | (places["kind"] == Touch.EE))
-    places = {name: column[~drop] for name, column in places.items()}
+    places = _without(drop, places)
     of = places["mover"]
     far = (places.pop("flags") == 0) & (places["distance"] > stands[of]) | (not zones)
     drop = told_before(places, far, rough[of])
-    places = {name: column[~drop] for name, column in places.items()}
+    places = _without(drop, places)
     deeper = places["distance"] < -stands[places["mover"]]
     inside = np.zeros(len(near), bool)
     inside[places["mover"][deeper]] = True
     places["surface"] = np.zeros(len(places["mover"]), bool)  # are rounding radii in it already?
+    apart = separated(places, (mover, body), 4.0 * stands, rows, bodies)
+    mover, body = mover[~apart], body[~apart]
     if len(mover):
         more = overlaps(rows, mover, body, bodies, info, max_bytes)
-        told = ~rounding.only_touch(more, stands) | ~_of_pairs(more, places, len(bodies))
-        more = {name: column[told] for name, column in more.items()}
+        if rounding.most.any():
+            more = _without(rounding.only_touch(more, stands) & _of_pairs(more, places, len(bodies)), more)
+    if len(mover) and len(more["mover"]):
         inside[more["mover"]] = True
         more["surface"] = np.ones(len(more["mover"]), bool)
         both = {name: np.concatenate([places[name], more[name]]) for name in places}
@@ -212,14 +217,15 @@ def _told(
         n = len(places["mover"])
         some = of_movers(both["mover"], np.arange(n))
         names = ("mover", "kind", "body", "feature_a", "feature_b")
-        keys = np.stack([both[name][some] for name in names], axis=1)
-        again = np.zeros(len(both["mover"]), bool)
-        again[np.delete(some, np.unique(keys, axis=0, return_index=True)[1])] = True
+        keys = np.stack([both[name][some] for name in names])
+        order, again = np.lexsort(keys), np.zeros(len(both["mover"]), bool)
+        equal = (keys[:, order[1:]] == keys[:, order[:-1]]).all(axis=0)
+        again[some[order[1:][equal]]] = True
         again &= (np.arange(len(again)) >= n) & (both["kind"] != Touch.OVERLAP)
         places = sorted_rows({name: column[~again] for name, column in both.items()})
     if not zones:  # a face beside the vertex that touches it is no stop
         drop = beside(places, stands[places["mover"]], rows, bodies)
-        places = {name: column[~drop] for name, column in places.items()}
+        places = _without(drop, places)
     if rounding.most.any():
         places = rounding.surfaces(places)
         of, distance = places["mover"], places["distance"]
@@ -228,6 +234,11 @@ def _told(
         places = {name: column[kept] for name, column in places.items()}
     del places["surface"]
     return places, inside
+
+
+def _without(drop: Array, rows: dict[str, Any]) -> dict[str, Any]:
+    """Rows without those to be dropped, (c,) bool."""
+    return {name: column[~drop] for name, column in rows.items()} if drop.any() else rows
 
 
 def _of_pairs(rows: dict[str, Array], places: dict[str, Array], n: int) -> Array:
@@ -271,6 +282,6 @@ class Rounding(NamedTuple):
         """Places on the surfaces of rounded bodies, of those on their meshes."""
         mover, body = self.mover[places["mover"]], self.body[places["body"]]
         mover, body = (np.where(places["surface"], 0.0, radius) for radius in (mover, body))
-        on_mover = np.isin(places["kind"], (Touch.VF, Touch.VE, Touch.VV))
+        on_mover = ON_MOVER[places["kind"]]
         moved = np.where(on_mover, -mover, body)[:, None] * places["normal"]
         return places | {"point": places["point"] + moved, "distance": places["distance"] - (mover + body)}

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._options import Options
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.clearance_arguments import PROGRAMS, Asked
 from gpu_collide.queries.collide import collide
-from gpu_collide.queries.engine import engine_on
+from gpu_collide.queries.engine_cache import engines_of, options_of
+from gpu_collide.queries.pluecker.places import ON_MOVER
 from gpu_collide.results.enums import Kind, Touch
 from gpu_collide.results.result import Status
 
@@ -37,6 +37,9 @@ TOUCH_OF_KIND = {
     Kind.FV: Touch.VF, Kind.VF: Touch.FV, Kind.EE: Touch.EE, Kind.EV: Touch.VE, Kind.VE: Touch.EV,
     Kind.VV: Touch.VV, Kind.NONE: Touch.OVERLAP,
 }  # fmt: skip
+_TOUCHES = np.zeros(len(Kind), np.int32)
+_TOUCHES[list(TOUCH_OF_KIND)] = list(TOUCH_OF_KIND.values())
+_TOUCHES.setflags(write=False)
 
 
 def start_inside(
@@ -77,14 +80,16 @@ def overlaps(
     """Regions in which some rows of movers overlap the body that stands beside each, as columns of
     `TouchPoints`. Where no features tell the depth, or there is none, it is a row of the kind OVERLAP."""
     both, pairs, options = _paired(rows, mover, body, bodies, info, max_bytes)
-    checked = Options.checked(**options)
-    engine = engine_on(get_backend(checked.backend, checked.precision, PROGRAMS), checked)
+    checked = options_of(**options)
+    engines = engines_of(get_backend(checked.backend, checked.precision, PROGRAMS))
+    engine = engines.take(both.meshes, checked)
     deep, _ = engine.clearance(both, pairs, DEPTHS)
-    into = deep["status"] == Status.INITIAL_OVERLAP
+    engines.give(both.meshes, engine)
+    into = np.flatnonzero(deep["status"] == Status.INITIAL_OVERLAP)
     deep = {name: column[into] for name, column in deep.items()}
     row, told = deep["pair"], deep["distance"] < 0.0
     kind, number, normal = np.where(told, deep["kind"], Kind.NONE), deep["feature_b"], deep["normal"]
-    point = np.where(np.isin(kind, (Kind.FV, Kind.EV, Kind.VV))[:, None], deep["point_b"], deep["point_a"])
+    point = np.where(ON_MOVER[_TOUCHES[kind]][:, None], deep["point_b"], deep["point_a"])
     distance = np.where(told, deep["distance"], 0.0)
     if rows.meshes is None:  # the place of a speck is that of its point
         kind = np.where(kind == Kind.FV, kind, Kind.NONE)
@@ -93,20 +98,12 @@ def overlaps(
         distance = np.where(kind == Kind.FV, np.minimum(depth, 0.0), distance)
     named = kind != Kind.NONE
     return {
-        "mover": mover[row].astype(np.int32), "kind": touches(kind), "body": body[row].astype(np.int32),
+        "mover": mover[row].astype(np.int32), "kind": _TOUCHES[kind], "body": body[row].astype(np.int32),
         "feature_a": np.where(named, number, np.int32(-1)),
         "feature_b": np.where(named, deep["feature_a"], np.int32(-1)),
         "point": np.where(told[:, None], point, 0.0), "normal": np.where(told[:, None], normal, 0.0),
         "distance": distance,
     }  # fmt: skip
-
-
-def touches(kind: Array) -> Array:
-    """`Touch` of a mover for the `Kind` of pairs of an obstacle and it."""
-    made = np.zeros(len(kind), np.int32)
-    for one, other in TOUCH_OF_KIND.items():
-        made[kind == one] = other
-    return made
 
 
 def _overlap(both: Bodies, pairs: Array, options: dict[str, Any]) -> Array:
@@ -119,10 +116,9 @@ def _paired(
 ) -> tuple[Bodies, Array, dict[str, Any]]:
     """Some rows of movers and the body that stands beside each: bodies, pairs with the mover as B, and how
     they are to be looked at."""
-    here, mine = np.unique(mover, return_inverse=True)
-    there, theirs = np.unique(body, return_inverse=True)
-    both, options = _together(rows, here, there, bodies, info, max_bytes)
-    return both, np.column_stack((theirs.reshape(-1), len(there) + mine.reshape(-1))), options
+    both, options = _together(rows, mover, body, bodies, info, max_bytes)
+    row = np.arange(len(mover))
+    return both, np.column_stack((row, len(row) + row)), options
 
 
 def _together(

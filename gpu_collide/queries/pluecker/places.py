@@ -8,24 +8,41 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.bodies import quaternion
+from gpu_collide.geometry.preparation.prepared import kept_with
 from gpu_collide.results.enums import Touch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.bodies.movers import Movers
     from gpu_collide.geometry.mesh.mesh import Mesh
 
-__all__ = ["ASIDE", "BEYOND", "behind_nothing", "beside", "of_movers", "sorted_rows", "told_before"]
+__all__ = [
+    "ASIDE",
+    "BEYOND",
+    "behind_nothing",
+    "beside",
+    "of_movers",
+    "separated",
+    "sorted_rows",
+    "told_before",
+]
 
 _C = sources.constants("mixed", "pluecker/gc_found.h")
 #: Added to the kind of a place that is out of reach, which only tells what is not inside; and of one in the
 #: zone that is beside a border.
 BEYOND, ASIDE = int(_C["GC_TOUCH_BEYOND"]), int(_C["GC_TOUCH_ASIDE"])
+#: By `Touch`: is the place where the mover is, and its feature a vertex?
+ON_MOVER = np.isin(np.arange(len(Touch)), (Touch.VF, Touch.VE, Touch.VV))
+ON_MOVER.setflags(write=False)
 #: No two differences of points that are not equal are at right angles to this, but by chance.
 ALONG = np.array([0.8017837, 0.5345225, 0.2672612])
 #: Two normals of one place may differ by this much.
 ALIKE = 0.1
+#: To look at all vertices of a mesh of more takes longer than to ask whether it overlaps another.
+MOST_VERTICES = 256
 #: An edge leads behind a face by more than this share of its length, and four times what is touch.
 LEVEL = 1e-9
 
@@ -44,7 +61,9 @@ def told_before(found: dict[str, Array], far: Array, rough: Array) -> Array:
     """
     told = np.zeros(len(found["kind"]), bool)
     rows = np.flatnonzero(far)
-    on_mover = np.isin(found["kind"][rows], (Touch.VF, Touch.VE, Touch.VV))[:, None]
+    if len(rows) < 2:
+        return told
+    on_mover = ON_MOVER[found["kind"][rows]][:, None]
     normal, point = found["normal"][rows], found["point"][rows]
     way = normal * found["distance"][rows, None]
     foot = np.where(on_mover, point - way, point)
@@ -70,13 +89,15 @@ def behind_nothing(found: dict[str, Array], stands: Array, rows: Movers, bodies:
     is before nothing: so stand those of a box before the sides of an equal one that it has sunk into."""
     kind, distance = found["kind"], found["distance"]
     behind = distance < -stands
+    if not behind.any():
+        return behind
     some = of_movers(found["mover"], behind)
     if len(some) < len(behind):
         if len(some):
             part = {name: column[some] for name, column in found.items()}
             behind[some] = behind_nothing(part, stands[some], rows, bodies)
         return behind
-    of_world = np.isin(kind, (Touch.FV, Touch.EV))
+    of_world = (kind == Touch.FV) | (kind == Touch.EV)
     what = np.where(of_world, 1, np.where(kind == Touch.EE, 2, 0))
     number = np.where(of_world, found["feature_b"], found["feature_a"])
     keys = np.stack([found["mover"], found["body"], what, number], axis=1)
@@ -95,11 +116,48 @@ def beside(found: dict[str, Array], stands: Array, rows: Movers, bodies: Bodies)
     one that it stands on."""
     touch = found["distance"] <= stands
     drop = _leads_behind(found, touch, stands, rows, bodies)
+    if not drop.any():
+        return drop
     some = of_movers(found["mover"], drop)
     pair = found["mover"][some].astype(np.int64) << 32 | found["body"][some]
     kept = np.unique(pair[(touch & ~drop)[some]])
     drop[some] &= np.isin(pair, kept)
     return drop
+
+
+def separated(
+    found: dict[str, Array], pairs: tuple[Array, Array], least: Array, rows: Movers, bodies: Bodies
+) -> Array:
+    """Which of some movers and the body beside each, two (c,) int, have a plane between them, square to the
+    normal of a place of theirs: all vertices of one are farther than `least`, of each mover, before all of
+    the other. So they do not overlap; of others nothing is said, (c,) bool."""
+    mover, body = pairs
+    apart = np.zeros(len(mover), bool)
+    ahead = np.flatnonzero(found["distance"] > least[found["mover"]])
+    if rows.meshes is None or not len(ahead):
+        return apart
+    key = found["mover"][ahead].astype(np.int64) << 32 | found["body"][ahead]
+    key, first = np.unique(key, return_index=True)
+    wanted = mover.astype(np.int64) << 32 | body
+    at = np.searchsorted(key, wanted).clip(max=len(key) - 1)
+    some = np.flatnonzero(key[at] == wanted)
+    normal, mover, body = found["normal"][ahead[first[at[some]]]], mover[some], body[some]
+    low = _support(rows.meshes, rows.shape[mover], rows.quat[mover], normal)
+    high = _support(bodies.meshes, bodies.shape[body], bodies.start.unit_wxyz[body], -normal)
+    between = ((rows.position[mover] - bodies.start.position[body]) * normal).sum(axis=1)
+    apart[some] = between + low + high > least[mover]
+    return apart
+
+
+def _support(meshes: Sequence[Mesh], shape: Array, quat: Array, normal: Array) -> Array:
+    """How high along a normal the lowest vertex of each mesh is from its origin, less its rounding radius,
+    (k,); -inf of a mesh of many vertices."""
+    along, low = quaternion.rotate(quaternion.conjugate(quat), normal), np.full(len(shape), -np.inf)
+    for k in np.unique(shape):
+        mesh, mine = meshes[int(k)], np.flatnonzero(shape == k)
+        if mesh.n_vertices <= MOST_VERTICES:
+            low[mine] = (along[mine] @ mesh.vertices.T).min(axis=1) - mesh.rounding
+    return low
 
 
 def of_movers(mover: Array, some: Array) -> Array:
@@ -120,8 +178,10 @@ def _leads_behind(
     for which, sign, side in ((Touch.VF, 1.0, of_movers), (Touch.FV, -1.0, of_bodies)):
         meshes, shape, quat, body = side
         some = np.flatnonzero(asked & (kind == which))
+        if not len(some) or not meshes:  # points have no edges
+            continue
         shapes = shape[body[some]]
-        for k in np.unique(shapes) if meshes else ():  # points have no edges
+        for k in np.unique(shapes):
             mine = some[shapes == k]
             normal = quaternion.rotate(quaternion.conjugate(quat[body[mine]]), sign * found["normal"][mine])
             tip = number[which == Touch.FV][mine]
@@ -131,16 +191,23 @@ def _leads_behind(
 
 def _lowest(mesh: Mesh, vertex: Array, normal: Array) -> Array:
     """How high along a normal the lowest end is of the edges at each vertex, (k,), less their rounding."""
+    start, count, edge, rounding = kept_with(mesh, "edges from vertices", lambda: _edges_from(mesh))
+    start, count = start[vertex], count[vertex]
+    row = np.repeat(np.arange(len(vertex)), count)
+    at = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count) + start[row]
+    low = np.zeros(len(vertex))
+    np.minimum.at(low, row, (edge[at] * normal[row]).sum(axis=1) + rounding[at])
+    return low
+
+
+def _edges_from(mesh: Mesh) -> tuple[Array, Array, Array, Array]:
+    """Of each vertex the first of its edges, and how many it has; of each of these the way to its other end,
+    and what it may be off by."""
     ends = np.concatenate([mesh.edges, mesh.edges[:, ::-1]])
     ends = ends[np.argsort(ends[:, 0], kind="stable")]
-    start = np.searchsorted(ends[:, 0], [vertex, vertex + 1])
-    count = start[1] - start[0]
-    row = np.repeat(np.arange(len(vertex)), count)
-    at = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count) + start[0][row]
-    edge = mesh.vertices[ends[at, 1]] - mesh.vertices[vertex[row]]
-    low = np.zeros(len(vertex))
-    np.minimum.at(low, row, (edge * normal[row]).sum(axis=1) + LEVEL * np.linalg.norm(edge, axis=1))
-    return low
+    count = np.bincount(ends[:, 0], minlength=mesh.n_vertices)
+    edge = mesh.vertices[ends[:, 1]] - mesh.vertices[ends[:, 0]]
+    return np.cumsum(count) - count, count, edge, LEVEL * np.linalg.norm(edge, axis=1)
 
 
 def sorted_rows(found: dict[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ class Reference:
         """Backend, device and precision, as ``info`` tells them."""
         return {"backend": "reference", "device": "NumPy", "precision": "double", "timings": {}}
 
-    def world(self, bodies, rules, resident=None):
+    def world(self, bodies, rules, resident=None, paired=False):
         """The world of some bodies at their start."""
         return World(bodies, rules, np.zeros(3))
 
