@@ -324,7 +324,9 @@ class Mesh(Surface):
         0.05
         """
         if self.ends is not None:
-            raise ValueError("radius: expected a mesh that is no cylinder and no cone, whose rims are sharp")
+            raise ValueError(
+                f"radius: expected a mesh that is no cylinder or cone, whose rims are sharp, got {self!r}"
+            )
         return self._again(self.vertices, self.face_vertices, rounding=check_rounding(radius))
 
     def to_polyhedron(self, tolerance: float | None = None) -> Mesh:
