@@ -325,6 +325,26 @@ def test_files_and_pictures_of_recordings(tmp_path):
     assert gc.view.plot_contacts(recording.bodies(0), [0, 1]).axes
 
 
+@pytest.mark.parametrize("pair", [[0, 1], [1, 0]])
+def test_what_begins_nearer_tells_nothing_in_either_order(pair, backend):
+    """A box whose edge begins within the distance, leaves and comes back; pieces depend on the order."""
+    start = [[-0.175, 0.44, -0.201], [-0.473, 1.103, -0.076]]
+    end = [[0.519, -0.563, -0.033], [-0.564, 1.23, -0.402]]
+    turns = np.array(
+        [
+            [[-0.863, -0.229, 0.049, -0.448], [-0.597, 0.553, -0.545, 0.202]],
+            [[0.807, 0.429, -0.134, 0.384], [0.186, 0.11, 0.965, -0.145]],
+        ]
+    )
+    turns /= np.linalg.norm(turns, axis=2)[..., None]
+    poses = [gc.Poses.from_quat_wxyz(p, q) for p, q in zip((start, end), turns, strict=True)]
+    bodies = gc.Bodies([gc.shapes.cylinder(0.4, 0.9), gc.shapes.box(0.5)], [0, 1], *poses)
+    found = gc.collide(
+        bodies, [pair], contacts="first", motion="body", target_distance=0.07, backend=backend.kind
+    )
+    assert found.status[0] == gc.Status.INITIAL_OVERLAP and len(found.time) == 0
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
