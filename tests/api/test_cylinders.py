@@ -314,7 +314,7 @@ def recorded(can):
 
 def test_files_and_pictures_of_recordings(tmp_path):
     """Kinds of vertices beside edges and vertices are read again, and pictures ask for first contacts."""
-    pytest.importorskip("matplotlib")
+    plt = pytest.importorskip("matplotlib.pyplot")
     recording = recorded(gc.shapes.cylinder())
     found = recording.collide(contacts="first")
     assert len(found.kind) and (found.kind > gc.Kind.EE).all()
@@ -323,6 +323,7 @@ def test_files_and_pictures_of_recordings(tmp_path):
     np.testing.assert_array_equal(again.kind, found.kind)
     assert gc.view.plot_contacts(recording, found[0]).axes
     assert gc.view.plot_contacts(recording.bodies(0), [0, 1]).axes
+    plt.close("all")
 
 
 @pytest.mark.parametrize("pair", [[0, 1], [1, 0]])

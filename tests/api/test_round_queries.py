@@ -3,6 +3,7 @@
 import pickle
 import re
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -65,7 +66,9 @@ def test_pages_and_pictures_show_them(tmp_path):
     bodies = two(SPHERE, BOX, (3, 0, 0), (0, 0, 0))
     gc.view.page(gc.collide(bodies, [[0, 1]]), bodies, tmp_path / "page.html")
     assert (tmp_path / "page.html").stat().st_size > 1000
-    assert plot_pair(bodies, [0, 1]).axes
+    figure = plot_pair(bodies, [0, 1])
+    assert figure.axes
+    plt.close(figure)
 
 
 @pytest.mark.parametrize(
