@@ -226,11 +226,13 @@ class Options(Tuning):
         """Raise ``ValueError`` if contacts of meshes with a rounding radius cannot be asked for so."""
         if any(mesh.rounding > 0.0 for mesh in meshes):
             have = "meshes that have a rounding radius", "a mesh without one"
+            if any(mesh.ends is not None for mesh in meshes):
+                have = "cylinders and cones", "mesh.to_polyhedron(tolerance)"
             _check_at_distance(self.refine, self.precision, self.candidates, *have)
         if not self.first_only and any(mesh.ends is not None for mesh in meshes):
             raise ValueError(
-                f"contacts: expected 'first' with cylinders and cones, got {self.contacts!r}; later contacts "
-                "take a mesh (Mesh.to_polyhedron)"
+                f"contacts: expected 'first' with cylinders and cones, got {self.contacts!r}; "
+                "mesh.to_polyhedron(tolerance) has them all"
             )
 
     @property

@@ -29,8 +29,8 @@ def refuse_ends(meshes: Sequence[Mesh] | None, name: str, what: str) -> None:
     for k, mesh in enumerate(meshes or ()):
         if mesh.ends is not None:
             raise ValueError(
-                f"{name}: expected no cylinder and no cone, which {what} does not take, got one as mesh {k}; "
-                "pass mesh.to_polyhedron(tolerance), or ask collide, Scene.collide or Recording.collide"
+                f"{name}: expected no cylinders or cones, which {what} does not take, got one as mesh {k}; "
+                "pass its to_polyhedron(tolerance), or ask for first contacts (collide, contacts='first')"
             )
 
 

@@ -248,7 +248,7 @@ def cast_worlds(world: Any, n: int, places: Rules | None) -> Array:
             "world: expected obstacles in worlds, got some without; give their numbers as Scene(world=), or "
             "poses of shape (worlds, n)"
         )
-    expected = "a world a cast, a number from 0 on, below 2**62"
+    expected = "one world for all casts or one for each, numbers from 0 up, below 2**62"
     array = _one_or_each(
         as_int_array(world, "world", low=0, high=LARGEST_WORLD, expected=expected), "world", n
     )

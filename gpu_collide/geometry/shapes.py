@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import as_float_array, check_finite, check_positive
+from gpu_collide._validate import as_float_array, check_distance, check_finite, check_positive
 from gpu_collide.geometry.arrays.angles import sine_cosine
 from gpu_collide.geometry.hull import hull_triangles
 from gpu_collide.geometry.icosahedron import cut_icosahedron
@@ -119,7 +119,7 @@ def cone(radius: float = 0.5, length: float = 1.0, top: float = 0.0) -> Mesh:
         As of `cylinder`; vertex 1 is the apex.
     """
     half, radius = check_positive(length, "length") / 2, check_positive(radius, "radius")
-    return Mesh([[0.0, 0.0, -half], [0.0, 0.0, half]], [], ends=(radius, top))
+    return Mesh([[0.0, 0.0, -half], [0.0, 0.0, half]], [], ends=(radius, check_distance(top, "top")))
 
 
 def rounded_box(size: float | Sequence[float] | Array = (1.0, 1.0, 1.0), radius: float = 0.1) -> Mesh:

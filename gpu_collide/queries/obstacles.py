@@ -160,7 +160,7 @@ class Obstacles:
         """Which bodies move; those that all stand still are what they are at their start."""
         bodies = self.bodies
         refuse = refuse_ends if self._rounded else refuse_rounded
-        refuse(bodies.meshes, "obstacles", "a query of movers and casts")
+        refuse(bodies.meshes, "obstacles", "this query")
         if not self._own:
             if not self._spins:
                 refuse_spins(bodies, "obstacles")

@@ -18,6 +18,7 @@ from gpu_collide._validate import (
 )
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.bodies.refusals import refuse_ends
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.trajectories import as_static, collide_trajectories
 from gpu_collide.queries.trajectory_batches import once_each, usual_batch
@@ -411,6 +412,8 @@ class Recording:
         for name in ("stream", "target_distance", "refine", "check_start", "exit"):
             if name in options:
                 raise TypeError(f"{name}: expected no such option; collide(...).encounters() has no depths")
+        meshes = self.meshes if self.static is None else (*self.meshes, *self.static.meshes)
+        refuse_ends(meshes, "recording", "encounters")
         found = self.collide(progress=progress, **options)
         machine: dict[str, Any] = {
             name: options[name] for name in ("precision", "backend", "max_bytes") if name in options

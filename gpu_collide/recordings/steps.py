@@ -77,8 +77,8 @@ def steps_of(recording: Any, limit: float, horizon: float | None, machine: Any, 
 
     def ask(*given: Any, **asked: Any) -> Iterator[_Part]:
         sweep, windows = step_batches(_EventBatches, *given, programs=PROGRAMS, **asked)
-        sweep.engine.options.check_meshes(sweep.crew.meshes)
         refuse_ends(sweep.crew.meshes, "recording", "events")
+        sweep.engine.options.check_meshes(sweep.crew.meshes)
         sweep.tolerance, sweep.limit, sweep.horizon, sweep.machine = _TOLERANCE, limit, horizon, machine
         return (sweep.batch(first, window) for first, window in windows)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from gpu_collide.recordings.recording import Recording
 from gpu_collide.results.events import TrafficEvents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from gpu_collide._types import Array
@@ -65,6 +66,9 @@ def events_of(
     [[0.08], [0.12], []]
     """
     at_once = check_positive(at_once, "at_once", integer=True)
+    if not isinstance(recordings, Iterable):
+        kind = type(recordings).__name__
+        raise TypeError(f"recordings: expected several Recordings, got {kind}; pass a list, or call events")
     given = [name for name in _OF_ONE if options.get(name) is not None]
     if given:
         raise TypeError(

@@ -57,9 +57,9 @@ def csr_faults(start: Array, count: int) -> Iterator[tuple[str, str]]:
         yield "contact_start", f"expected numbers that rise from 0 to the {count} contacts"
 
 
-def _each_contact_faults(a: Mapping[str, Array], n_kinds: int, fraction: str) -> Iterator[tuple[str, str]]:
+def _each_contact_faults(a: Mapping[str, Array], fraction: str) -> Iterator[tuple[str, str]]:
     """Faults of what a contact is in both kinds of result; `fraction` names the time in [0, 1]."""
-    yield from _rows("kind", a["kind"] >= n_kinds, f"kinds 0 to {n_kinds - 1}")
+    yield from _rows("kind", a["kind"] > max(Kind), f"kinds 0 to {max(Kind)}")
     for name in ("feature_a", "feature_b"):
         yield from _rows(name, a[name] < 0, "numbers of features from 0 up")
     yield from _rows(fraction, ~((a[fraction] >= 0) & (a[fraction] <= 1)), "fractions of the step in [0, 1]")
@@ -123,7 +123,7 @@ def contact_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Itera
     yield from csr_faults(start, len(time))
     owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
     yield from _rows("pair", a["pair"] != owner, "the pairs that contact_start says")
-    yield from _each_contact_faults(a, max(Kind) + 1, "time")
+    yield from _each_contact_faults(a, "time")
     yield from _rows("time_end", a["time_end"] > 1, "fractions of the step in [0, 1]")
     yield from _toi_faults("toi", a["toi"], time, start)
     yield from _order_faults("time", [a[n] for n in ("pair", "time", "kind", "feature_a", "feature_b")])
@@ -155,7 +155,7 @@ def trajectory_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> It
     yield from _rows("pairs", (pairs["body_a"] < 0) | (pairs["body_b"] <= pairs["body_a"]), "body_a < body_b")
     yield from _order_faults("pairs", [pairs[n] for n in ("step", "body_a", "body_b")])
     yield from _skipped_faults(a["skipped"])
-    yield from _each_contact_faults(a, n_kinds, "fraction")
+    yield from _each_contact_faults(a, "fraction")
     yield from _toi_faults("pairs", pairs["toi"], a["time"], start)
     if "exit" in a:
         early = (pairs["status"] == Status.HIT) & (a["exit"] < pairs["toi"])

@@ -20,6 +20,7 @@ from gpu_collide.view.space import (
     COLOR_NORMAL,
     arrow_key,
     best_camera,
+    contacts_of,
     frame,
     kind_keys,
     once,
@@ -86,9 +87,7 @@ def plot_event(
         raise ValueError("event: expected an encounter with contacts, got one of bodies that only overlap")
     bodies = recording.bodies(step)
     if contacts is None:
-        from gpu_collide.queries.collide import collide
-
-        contacts = collide(bodies, np.array([pair]), motion=motion).to_numpy().of_pair(0)
+        contacts = contacts_of(bodies, pair, motion)
     span = recording.times[step + 1] - recording.times[step]
     share = float(np.clip((time - recording.times[step]) / span, 0.0, 1.0))
     if up is None:

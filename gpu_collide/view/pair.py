@@ -29,6 +29,7 @@ from gpu_collide.view.space import (
     HALO,
     arrow_key,
     best_camera,
+    contacts_of,
     frame,
     kind_keys,
     once,
@@ -87,7 +88,7 @@ def plot_screen(
     _check_pair(bodies, pair)
     refuse_rounded(bodies.meshes, "bodies", "the collision screen")
     screen = rasterize(bodies, pair, resolution)
-    contacts = _contacts_of(bodies, pair) if contacts is None else contacts
+    contacts = contacts_of(bodies, pair) if contacts is None else contacts
     places = np.concatenate([curves.reshape(-1, 2) for curves in screen.curves])
     wide, high = np.ptp(places, axis=0) if len(places) else (0.0, 0.0)  # no face may face the other body
     # Square pixels, in a figure of the shape of the screen, unless that left a sliver of a picture.
@@ -185,7 +186,7 @@ def plot_pair(
     _check_pair(bodies, pair, motion)
     mesh_a, mesh_b = (bodies.meshes[bodies.shape[i]]._seen() for i in pair)
     screw = screw_of(bodies, pair) if motion == "relative" else own_motion_of(bodies, pair)
-    contacts = _contacts_of(bodies, pair, motion) if contacts is None else contacts
+    contacts = contacts_of(bodies, pair, motion) if contacts is None else contacts
     first = float(contacts["time"].min()) if len(contacts) else 0.5
     normals = np.array([seen_by_a(screw, c["normal"], c["time"]) for c in contacts]).reshape(-1, 3)
     camera = _camera(screw, mesh_b, normals)
@@ -224,12 +225,6 @@ def plot_pair(
     body_keys = [Patch(color=COLOR_A, label="A"), Patch(color=COLOR_B, label="B")]
     figure.legend(handles=body_keys, loc="lower left", frameon=False, fontsize=9, ncols=2)
     return once(figure)
-
-
-def _contacts_of(bodies: Bodies, pair: Sequence[int], motion: MotionName = "relative") -> Array:
-    from gpu_collide.queries.collide import collide
-
-    return collide(bodies, np.asarray(pair)[None], motion=motion).to_numpy().of_pair(0)
 
 
 def _title(contacts: Any) -> str:

@@ -41,7 +41,7 @@ def plot_contacts(
         contact is drawn, or of its contacts, ``found[0]``.
     contacts : structured ndarray, optional
         The contacts of the pair in this step (``Contacts.of_pair``); found with the defaults of ``collide``
-        if left out.
+        if left out, beside cylinders and cones with ``contacts="first"``.
     motion : {"relative", "body"}, optional
         How the bodies of the pair move, as in `collide`: that of the result, ``found.info["motion"]``.
     up : int, optional

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from gpu_collide._types import Array, StrPath
+    from gpu_collide._types import Array, MotionName, StrPath
+    from gpu_collide.bodies.bodies import Bodies
 
 __all__ = [
-    "COLOR_A", "COLOR_B", "COLOR_INK", "COLOR_NORMAL", "HALO", "arrow_key", "best_camera", "frame",
-    "kind_keys", "once", "save", "scatter_by_time", "shaded", "time_bar",
+    "COLOR_A", "COLOR_B", "COLOR_INK", "COLOR_NORMAL", "HALO", "arrow_key", "best_camera",
+    "contacts_of", "frame", "kind_keys", "once", "save", "scatter_by_time", "shaded", "time_bar",
 ]  # fmt: skip
 
 COLOR_A, COLOR_B, COLOR_INK, COLOR_NORMAL = "#3a76af", "#e38b2c", "#22262b", "#b3123f"
@@ -63,6 +64,15 @@ def save(figure: Figure, path: StrPath, dpi: float = 160) -> None:
         figure.savefig(path, dpi=dpi, facecolor="white")
     finally:
         plt.close(figure)
+
+
+def contacts_of(bodies: Bodies, pair: Sequence[int], motion: MotionName = "relative") -> Array:
+    """Contacts of a pair; the first ones alone where there are cylinders and cones."""
+    from gpu_collide.queries.collide import collide
+
+    first = any(mesh.ends is not None for mesh in bodies.meshes)
+    found = collide(bodies, np.array([pair]), contacts="first" if first else "all", motion=motion)
+    return found.to_numpy().of_pair(0)
 
 
 def once(figure: Figure) -> Figure:

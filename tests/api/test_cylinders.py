@@ -305,15 +305,62 @@ def test_scenes_and_recordings_take_them(backend):
     np.testing.assert_allclose(found.time, [2.4 / 0.625], atol=1e-14)
 
 
+def recorded(can):
+    """Two that come to touch in the first step and part in the second."""
+    position = np.array([[[0.0, 0, 0], [0, 0, z]] for z in (3.0, 0.5, 3.0)])
+    arrays = dict(time=np.arange(3.0), position=position, quat_wxyz=np.broadcast_to(ONE, (3, 2, 4)))
+    return gc.Recording.from_arrays(arrays, meshes=[can, gc.shapes.sphere(0.5)], shape=[0, 1])
+
+
+def test_files_and_pictures_of_recordings(tmp_path):
+    """Kinds of vertices beside edges and vertices are read again, and pictures ask for first contacts."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    recording = recorded(gc.shapes.cylinder())
+    found = recording.collide(contacts="first")
+    assert len(found.kind) and (found.kind > gc.Kind.EE).all()
+    found.save(tmp_path / "found.npz")
+    again = gc.TrajectoryContacts.load(tmp_path / "found.npz")
+    np.testing.assert_array_equal(again.kind, found.kind)
+    assert gc.view.plot_contacts(recording, found[0]).axes
+    assert gc.view.plot_contacts(recording.bodies(0), [0, 1]).axes
+    plt.close("all")
+
+
+@pytest.mark.parametrize("pair", [[0, 1], [1, 0]])
+def test_what_begins_nearer_tells_nothing_in_either_order(pair, backend):
+    """A box whose edge begins within the distance, leaves and comes back; pieces depend on the order."""
+    start = [[-0.175, 0.44, -0.201], [-0.473, 1.103, -0.076]]
+    end = [[0.519, -0.563, -0.033], [-0.564, 1.23, -0.402]]
+    turns = np.array(
+        [
+            [[-0.863, -0.229, 0.049, -0.448], [-0.597, 0.553, -0.545, 0.202]],
+            [[0.807, 0.429, -0.134, 0.384], [0.186, 0.11, 0.965, -0.145]],
+        ]
+    )
+    turns /= np.linalg.norm(turns, axis=2)[..., None]
+    poses = [gc.Poses.from_quat_wxyz(p, q) for p, q in zip((start, end), turns, strict=True)]
+    bodies = gc.Bodies([gc.shapes.cylinder(0.4, 0.9), gc.shapes.box(0.5)], [0, 1], *poses)
+    found = gc.collide(
+        bodies, [pair], contacts="first", motion="body", target_distance=0.07, backend=backend.kind
+    )
+    assert found.status[0] == gc.Status.INITIAL_OVERLAP and len(found.time) == 0
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda c, b: gc.collide(b), "contacts: expected 'first' with cylinders and cones"),
         (lambda c, b: gc.collide(b, contacts="first", precision="single"), "precision"),
         (lambda c, b: gc.clearance(b), "to_polyhedron"),
+        (lambda c, b: gc.collide(b, contacts="first", refine="pixels"), "with cylinders and cones"),
+        (lambda c, b: gc.sweep.rays([[0, 0, 4]], [0, 0, -9], b), "which this query does not take"),
+        (lambda c, b: gc.events(recorded(c)), "recording: expected no cylinders or cones"),
+        (lambda c, b: recorded(c).encounters(), "or cones, which encounters does not take"),
+        (lambda c, b: gc.Mesh.join([gc.shapes.box(), c]), r"got Mesh\(cylinder, radius 0.5\) at place 1"),
+        (lambda c, b: gc.shapes.cone(top=-1.0), "top: expected a length from 0 up"),
         (lambda c, b: gc.contacts_at(b, b.start), "to_polyhedron"),
         (lambda c, b: gc.collide(b, contacts="first", exit=True), "to_polyhedron"),
-        (lambda c, b: c.rounded(0.1), "radius: expected a mesh that is no cylinder"),
+        (lambda c, b: c.rounded(0.1), "radius: expected a mesh that is no cylinder or cone"),
         (lambda c, b: gc.Mesh([[0, 0, 0], [0, 0, 1]], [], ends=(0, 0)), "ends: expected two radii from 0 up"),
         (lambda c, b: gc.Mesh([[0, 0, 0]], [], ends=(1, 0)), "ends: expected two vertices"),
         (lambda c, b: c.to_polyhedron(1e-12), "tolerance: expected one that takes"),

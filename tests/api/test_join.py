@@ -79,7 +79,7 @@ def test_distances_are_the_least_of_the_parts(backend):
         (([],), ValueError, "at least one Mesh"),
         (([BOX, 3],), TypeError, "got int at place 1"),
         (([BOX, BOX.rounded(0.1)],), ValueError, "one rounding for all parts.*0.1 at place 1"),
-        (([BOX, gc.shapes.sphere(1.0)],), ValueError, "sphere or capsule at place 1"),
+        (([BOX, gc.shapes.sphere(1.0)],), ValueError, r"got Mesh\(sphere, rounding 1\) at place 1"),
         (([BOX, gc.Mesh(BOX.vertices, BOX.faces, two_sided=True)],), ValueError, "one two_sided"),
         (([BOX, BOX], poses([0, 0, 0])), ValueError, "a valid pose for each of 2 meshes"),
         (([BOX], [[0, 0, 0]]), TypeError, "expected gpu_collide.Poses, got list"),

@@ -69,6 +69,11 @@ def test_what_is_no_recording_is_said_when_it_comes():
         next(gc.events_of([3]))
 
 
+def test_one_recording_is_refused():
+    with pytest.raises(TypeError, match="recordings: expected several Recordings, got int; pass a list"):
+        gc.events_of(3)
+
+
 def test_vehicles_that_are_in_no_step_are_named():
     rows = {"id": ["a", "a", "b"], "time": [0, 0.1, 0.1], "x": [0, 1, 2.0], "y": [0.0] * 3, "yaw": [0.0] * 3}
     once = gc.Recording.from_table(rows, length=4.0, width=2.0)

@@ -168,7 +168,7 @@ def test_what_is_refused():
     with gc.Scene(gc.shapes.box(), None, still, world=[0]) as scene:
         with pytest.raises(ValueError, match=r"world: expected a number, or shape \(1,\), got \(2,\)"):
             gc.sweep.rays([0, 0, 3], [[0, 0, -4]], scene, world=[0, 1])
-        with pytest.raises(ValueError, match="world: expected a world a cast"):
+        with pytest.raises(ValueError, match="world: expected one world for all casts or one"):
             gc.sweep.slide(scene, [0, 0, 3], [1, 1, 1], [0, 0, 1], world=-1)
     with pytest.warns(FutureWarning, match="obstacles="):
         assert gc.sweep.rays([0, 0, 3], [[0, 0, -5]], world=bodies).hit.all()

@@ -54,8 +54,8 @@ def joined_meshes(
             raise TypeError(f"meshes: expected Mesh, got {type(mesh).__name__} at place {k}")
         if mesh.thin:
             raise ValueError(
-                f"meshes: expected meshes with faces, got a sphere or capsule at place {k}; make it a body "
-                "of its own, or a polyhedron (gc.shapes.icosphere)"
+                f"meshes: expected meshes with faces, got {mesh!r} at place {k}; make it a body of "
+                "its own, or a polyhedron (mesh.to_polyhedron)"
             )
         for name in ("rounding", "two_sided"):
             one, other = getattr(meshes[0], name), getattr(mesh, name)

@@ -168,6 +168,8 @@ class Mesh(Surface):
             raise ValueError("vertices: expected at least three vertices, got none")
         loose: Any = faces
         if rounding > 0.0 and len(points) < 3 and len(loose) == 0:
+            if parts is not None:
+                raise ValueError("parts: expected none of a mesh without faces, got names; leave them out")
             self._make_thin(points)
             return
         start, corners = loops.parse_faces(faces, len(points))
@@ -324,7 +326,9 @@ class Mesh(Surface):
         0.05
         """
         if self.ends is not None:
-            raise ValueError("radius: expected a mesh that is no cylinder and no cone, whose rims are sharp")
+            raise ValueError(
+                f"radius: expected a mesh that is no cylinder or cone, whose rims are sharp, got {self!r}"
+            )
         return self._again(self.vertices, self.face_vertices, rounding=check_rounding(radius))
 
     def to_polyhedron(self, tolerance: float | None = None) -> Mesh:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import as_float_array, check_distance, check_finite
+from gpu_collide._validate import as_float_array, check_distance, check_finite, how_many
 from gpu_collide.geometry.arrays.measures import MAGNITUDES
 
 if TYPE_CHECKING:
@@ -30,9 +30,12 @@ def check_ends(value: Any, vertices: Any, faces: Any, rounding: float) -> tuple[
     radii = check_finite(as_float_array(value, "ends", shape=(2,)), "ends")
     if not (radii >= 0.0).all() or not MAGNITUDES[0] < radii.max() < MAGNITUDES[1]:
         raise ValueError(
-            f"ends: expected two radii from 0 up, one of them between {MAGNITUDES[0]:g} and "
+            f"ends: expected two radii from 0 up, the larger one between {MAGNITUDES[0]:g} and "
             f"{MAGNITUDES[1]:g}, got {radii.tolist()}"
         )
     if np.shape(vertices) != (2, 3) or len(faces) != 0 or rounding:
-        raise ValueError("ends: expected two vertices, no faces and no rounding radius beside it")
+        raise ValueError(
+            f"ends: expected two vertices, no faces and no rounding beside it, got vertices of shape "
+            f"{np.shape(vertices)}, {how_many(len(faces), 'face')} and rounding={rounding:g}"
+        )
     return float(radii[0]), float(radii[1])

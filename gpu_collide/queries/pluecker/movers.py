@@ -49,7 +49,7 @@ def check_movers(
     """`Movers` of the caller's arguments, with a row for each of them, or for each of `pairs`."""
     if isinstance(movers, Bodies):
         refuse = refuse_ends if rounded else refuse_rounded
-        refuse(movers.meshes, "movers", "a query of movers")
+        refuse(movers.meshes, "movers", "this query")
         poses = movers.start
         n, meshes, shape = len(movers), movers.meshes, movers.shape
         position = np.where(poses.valid[:, None], poses.position, 0.0)

@@ -309,8 +309,9 @@ def _described(pair, s, min_properness):
     touch, before = pair.touch(s), pair.touch(max(s - 1e-6, -0.5))
     # two points in one place have no direction: the one they had a millionth of the step earlier
     names = [list(zip(x.sort, x.number, x.part, strict=True)) for x in (touch, before)]
+    one_place = np.linalg.norm(touch.on_k - touch.on_m, axis=1) <= 1e-6 * m.size
     for i, name in enumerate(names[0]):
-        if name in names[1] and pair.distance <= TOUCH * m.size:
+        if one_place[i] and name in names[1]:
             touch.normal[i] = before.normal[names[1].index(name)]
     touch = touch.take(np.abs(touch.gap) <= TOUCH * m.size)
     n, when = len(touch.gap), np.full(len(touch.gap), s)

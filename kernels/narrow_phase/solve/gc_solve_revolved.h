@@ -195,16 +195,27 @@ GC_LARGE void gc_revolved_hit(
         lasts ? end : s, proper);
 }
 
+/* Are both nearer than the distance when the step begins? */
+GC_LARGE int gc_revolved_nearer(gc_revolved_search *q)
+{
+    gc_revolved_state k;
+    gc_revolved_gap g;
+    q->along = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
+    gc_revolved_look(q, GC_R(-0.5), &k, &g);
+    return g.d < -q->touch;
+}
+
 /* All that a candidate tells at a time of contact: of a face its own end of K, of an edge what is nearest and both ends of one that is as
- * near all along. */
+ * near all along. Nothing if both were nearer when the step began, however the motion is cut into pieces. */
 GC_LARGE void gc_revolved_tell(
-    const gc_revolved_search *q,
+    gc_revolved_search *q,
     const gc_hits *o,
     int pair,
     const gc_revolved_state *k,
     const gc_revolved_gap *g,
     gc_real s)
 {
+    if (gc_revolved_nearer(q)) return;
     if (q->kind != GC_EE) {
         gc_revolved_gap own;
         gc_real inside = gc_revolved_above(q->t, q->p, &q->q, &k->f, q->number, q->end, &own);
@@ -300,13 +311,10 @@ GC_LARGE int gc_revolved_start(
     {
         gc_pair p;
         gc_revolved_search q;
-        gc_revolved_state k;
-        gc_revolved_gap g;
         gc_pair_load(pairs, shape, screw, t, c->pair, &p);
         if (!gc_is_revolved(&p)) return 0;
         if (!gc_revolved_begin(t, &p, c, &q)) return 1;
-        gc_revolved_look(&q, GC_R(-0.5), &k, &g);
-        *nearer = g.d < -q.touch;
+        *nearer = gc_revolved_nearer(&q);
         return 1;
     }
 #else
