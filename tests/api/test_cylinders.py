@@ -9,6 +9,7 @@ import pytest
 import gpu_collide as gc
 from tests.oracle.frustums import FINE, Frustum, FrustumPassing, point_frustum, touching
 from tests.oracle.round_shapes import Round, Screw, product
+from tests.support.round_scenes import FIELDS
 from tests.support.seeds import generator
 
 ONE = [1.0, 0.0, 0.0, 0.0]
@@ -138,6 +139,7 @@ def judged(found, judge, scale, swapped):
 
 @pytest.mark.parametrize("kind", [*OTHERS, "frustum"])
 @pytest.mark.parametrize("motion", ["relative", "body"])
+@pytest.mark.shared_bits("tests/api/test_cylinders.py")
 def test_first_contacts_are_those_of_the_judge(backend, kind, motion):
     """Worst seen of 12 families, 100 pairs and more each: a gap of 1.4e-13 of the size at `toi`; places of
     frusta that graze each other 1.4e-7, where a surface is as flat as that."""
@@ -159,6 +161,20 @@ def test_first_contacts_of_many(backend, kind, motion, family):
     found = gc.collide(bodies, pairs, motion=motion, backend=backend.kind, contacts="first")
     hit, off = judged(found, judge, scale, pairs[:, 0] > pairs[:, 1])
     assert (off < (1e-6 if kind == "frustum" and family == "whole" else 1e-12)).all()
+
+
+@pytest.mark.backends("opencl")
+@pytest.mark.parametrize("motion", ["relative", "body"])
+def test_backends_have_the_same_bits(backend, motion):
+    for kind in ("sphere", "box", "frustum"):
+        bodies, pairs, _, _ = passes(kind, 30, 9, motion, "random")
+        one, other = (
+            gc.collide(bodies, pairs, motion=motion, backend=name, contacts="first")
+            for name in (backend.kind, "cpu")
+        )
+        assert len(other) > 5
+        for name in FIELDS:
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
 
 
 @pytest.mark.parametrize("kind", ["sphere", "box", "frustum"])

@@ -13,6 +13,7 @@ from tests.support.seeds import generator
 
 @pytest.mark.parametrize("kinds", KINDS, ids="-".join)
 @pytest.mark.parametrize("motion", ["relative", "body"])
+@pytest.mark.shared_bits("tests/api/test_round_shapes.py")
 def test_first_contacts_of_closed_form(backend, kinds, motion):
     if backend.kind == "reference":
         pytest.skip("it is judged by its kernels' contacts below")
@@ -75,11 +76,11 @@ def test_all_contacts_are_those_of_the_reference(backend, motion):
     if motion == "relative":
         bodies = bodies.moved(bodies.start, gc.Poses.from_quat_wxyz(p[1], bodies.start.quat_wxyz))
     pairs = np.stack(np.triu_indices(n, 1), axis=1)
-    pairs = pairs[rng.permutation(len(pairs))[:24]]
+    pairs = pairs[rng.permutation(len(pairs))[:16]]
     given = dict(motion=motion, target_distance=np.resize([0.0, 0.1], len(pairs)))
     one = gc.collide(bodies, pairs, backend=backend.kind, **given)
     two = gc.collide(bodies, pairs, backend="reference", **given)
-    assert len(one) > 8
+    assert len(one) > 5
     for name in ("status", "contact_start", "sustained"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
     order = [np.lexsort((x.feature_b, x.feature_a, x.kind, x.time.round(8), x.pair)) for x in (one, two)]

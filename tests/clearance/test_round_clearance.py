@@ -60,8 +60,28 @@ def check_poses(found, judge, scale, times=TIMES):
             assert (np.abs(off)[deep] < 1e-11 * scale).all()  # on both surfaces
 
 
+@pytest.mark.backends("opencl")
+@pytest.mark.parametrize("motion", ["relative", "body"])
+def test_backends_have_the_same_bits(backend, motion):
+    for kinds in (("sphere", "sphere"), ("capsule", "box"), ("box", "box")):
+        bodies, pairs, _, _ = passes(kinds, 40, 22, motion, "random")
+
+        def told(name, bodies=bodies, pairs=pairs):
+            how = dict(motion=motion, backend=name)
+            yield gc.clearance(bodies, pairs, **how)
+            yield gc.clearance(bodies, pairs, at=TIMES, **how)
+            yield gc.contacts_at(bodies, pairs, margin=0.5, backend=name)
+
+        for one, other in zip(told(backend.kind), told("cpu"), strict=True):
+            assert len(one) == len(other) > 0
+            for name in ("status", "time", "distance", "lower_bound", "kind", "feature_a", "feature_b",
+                         "point_a", "point_b", "normal"):  # fmt: skip
+                np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+
+
 @pytest.mark.parametrize("kinds", BOXES, ids="-".join)
 @pytest.mark.parametrize("motion", ["relative", "body"])
+@pytest.mark.shared_bits("tests/clearance/test_round_clearance.py")
 def test_closed_forms(backend, kinds, motion):
     n = 6 if backend.kind == "reference" else 60
     for family in ("random", "whole"):
