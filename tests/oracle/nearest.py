@@ -2,13 +2,8 @@
 motions that `Passage` makes of poses."""
 
 import ctypes
-import functools
 import os
-import shutil
-import subprocess
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 
@@ -20,6 +15,7 @@ from tests.oracle.clearance import (
     matrix_of,
     times_pose,
 )
+from tests.oracle.compiled import library, missing
 
 __all__ = ["Passages", "missing"]
 
@@ -34,21 +30,6 @@ class _Mesh(ctypes.Structure):
         *((name, ctypes.c_int) for name in ("vertices", "edges", "triangles")),
         *((name, _DOUBLES) for name in ("vertex", "edge", "triangle")),
     ]
-
-
-def missing():
-    """Why there is no judge on this machine, or None."""
-    return None if shutil.which("cc") else "no C compiler"
-
-
-@functools.cache
-def _library():
-    source = Path(__file__).with_name("nearest.c")
-    with tempfile.TemporaryDirectory() as folder:
-        built = Path(folder) / "nearest.so"
-        command = ["cc", "-std=gnu11", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-o", str(built)]
-        subprocess.run([*command, str(source), "-lm"], check=True)
-        return ctypes.CDLL(str(built))
 
 
 class Passages:
@@ -84,11 +65,11 @@ class Passages:
     def distance(self, time):
         """(n,) distances at one time each; 0 where surfaces cross."""
         time = np.ascontiguousarray(time, float)
-        return self._shared(_library().nearest_at, ctypes.c_void_p(time.ctypes.data))
+        return self._shared(library("nearest.c").nearest_at, ctypes.c_void_p(time.ctypes.data))
 
     def least(self, samples=64, refine=3):
         """(n,) least distances over the step, from above."""
-        return self._shared(_library().nearest_least, ctypes.c_int(samples), ctypes.c_int(refine))
+        return self._shared(library("nearest.c").nearest_least, ctypes.c_int(samples), ctypes.c_int(refine))
 
     def _shared(self, call, *given):
         out = np.zeros(len(self))

@@ -2,15 +2,12 @@
 (round_many.c), which runs on all cores."""
 
 import ctypes
-import functools
 import os
-import shutil
-import subprocess
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
+
+from tests.oracle.compiled import library, missing
 
 __all__ = ["Many", "missing"]
 
@@ -20,21 +17,6 @@ BODY = np.dtype(
     [("kind", "f8"), ("half", "f8", 3), ("radius", "f8"), ("p", "f8", 3), ("q", "f8", 4), ("axis", "f8", 3),
      ("angle", "f8"), ("place", "f8", 3), ("along", "f8")]
 )  # fmt: skip
-
-
-def missing():
-    """Why there is no judge on this machine, or None."""
-    return None if shutil.which("cc") else "no C compiler"
-
-
-@functools.cache
-def _library():
-    source = Path(__file__).with_name("round_many.c")
-    with tempfile.TemporaryDirectory() as folder:
-        built = Path(folder) / "round_many.so"
-        command = ["cc", "-std=gnu11", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-o", str(built)]
-        subprocess.run([*command, str(source), "-lm"], check=True)
-        return ctypes.CDLL(str(built))
 
 
 class Many:
@@ -56,13 +38,13 @@ class Many:
     def gap(self, t):
         """Of the surfaces at times (n,)."""
         t, out = np.ascontiguousarray(t, float), np.zeros(len(self._bodies))
-        self._shared(_library().round_gap, t, out)
+        self._shared(library("round_many.c").round_gap, t, out)
         return out
 
     def first(self):
         """First time (n,) at which the gap falls to 0, inf for none; the least gap; the gap at the start."""
         out = np.zeros((len(self._bodies), 3))
-        self._shared(_library().round_first, out)
+        self._shared(library("round_many.c").round_first, out)
         return tuple(out.T)
 
     def _shared(self, call, *arrays):
