@@ -6,6 +6,8 @@ import pytest
 import gpu_collide as gc
 from tests.oracle.touching_scenes import FAMILIES, NAMED, differences, named, random_scene
 
+pytestmark = pytest.mark.shared_bits("tests/narrow_phase/test_body_motion.py")
+
 # Of a step. Edges that are parallel as their contact begins are so to the kernels until their sine is 1e-9.
 WORST = 2e-9
 

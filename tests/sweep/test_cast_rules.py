@@ -150,7 +150,7 @@ def test_characters_are_as_if_alone_with_what_they_meet(backend):
 @pytest.mark.parametrize("name", ["rays", "spheres", "ellipsoids", "clusters", "planes", "slide"])
 @pytest.mark.shared_bits("tests/sweep/test_cast_rules.py")
 def test_rules_are_those_of_the_reference(name, backend):
-    case = Case(9, 24, 0.8)
+    case = Case(9, 12 if name == "slide" else 24, 0.8)
     found = case.asked(name, backend)
     with case.scene(backend="reference") as scene:
         wanted = case.forms[name](scene, slice(None), **case.rules)

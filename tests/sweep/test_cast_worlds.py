@@ -122,11 +122,11 @@ def test_backends_have_the_same_bits(backend):
 @pytest.mark.shared_bits("tests/sweep/test_cast_worlds.py")
 def test_kernels_and_reference_agree(backend):
     rooms = Rooms(2)
-    for query in ("spheres", "slide"):
+    for query, some in (("spheres", slice(None)), ("slide", slice(None, None, 4))):  # slow by the reference
         told = []
         for name in (backend.name, "reference"):
             with rooms.scene(world=rooms.world, backend=name) as scene:
-                told.append(QUERIES[query](rooms.at, rooms.way, scene, world=rooms.own))
+                told.append(QUERIES[query](rooms.at[some], rooms.way[some], scene, world=rooms.own[some]))
         np.testing.assert_array_equal(told[0].status, told[1].status)
         places = [one.position if query == "slide" else one.point for one in told]
         np.testing.assert_allclose(*places, atol=1e-9)

@@ -8,6 +8,8 @@ from gpu_collide.results.hits import Feature
 from tests.oracle.turning_casts import first_touch, gap_at
 from tests.sweep._scenes import BOX, FIELDS, moving, quaternions, same_bits, still, sweeps
 
+pytestmark = pytest.mark.shared_bits("tests/sweep/test_turning_exact.py")
+
 EXACT = {"turning": "exact"}
 HERE = gc.Poses.identity(1)
 TETRA = gc.Mesh(
@@ -179,6 +181,7 @@ def test_scenes_answer_as_bodies_do(backend):
 
 
 @pytest.mark.parametrize("precision", ["mixed", "single"])
+@pytest.mark.backends("opencl", "cuda")
 def test_all_backends_have_the_same_bits(backend, precision):
     for seed, angle in ((0, 1.0), (1, 12.0)):
         bodies, start, path, rng = crowd(seed, angle, True, 60)
