@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["Field", "FileFormat", "Group"]
+__all__ = ["Column", "Field", "FileFormat", "Group", "column", "columns_of"]
 
 Field = tuple[Any, tuple[int, ...]]
 """Of an array of a result: its dtype, and its shape behind the first axis."""
@@ -26,6 +26,46 @@ class Group(NamedTuple):
     more: int = 0
 
 
+class Column(NamedTuple):
+    """How a class of results declares one of its arrays."""
+
+    field: Field
+    like: str  # the field that has its length; empty: the rows
+    more: int
+    optional: bool
+
+
+def column(dtype: Any, *tail: int, like: str = "", more: int = 0, optional: bool = False) -> Any:
+    """An array of a class of results, as a field of its dataclass.
+
+    Parameters
+    ----------
+    dtype : dtype
+    *tail : int
+        Its shape behind the first axis.
+    like : str, optional
+        The field that has its length; default: an entry for each row of the result.
+    more : int, optional
+        How much longer it is.
+    optional : bool, optional
+        Whether it may be None, its default then.
+    """
+    metadata = {"column": Column((dtype, tail), like, more, optional)}
+    if optional:
+        return dataclasses.field(default=None, metadata=metadata)
+    return dataclasses.field(metadata=metadata)
+
+
+def columns_of(cls: type) -> dict[str, Column]:
+    """The arrays that a class declares by `column`, in their order; before it becomes a dataclass."""
+    fields = {name: cls.__dict__.get(name) for name in cls.__dict__.get("__annotations__", ())}
+    return {
+        name: value.metadata["column"]
+        for name, value in fields.items()
+        if isinstance(value, dataclasses.Field) and "column" in value.metadata
+    }
+
+
 @dataclasses.dataclass(frozen=True)
 class FileFormat:
     """The arrays of a class of results, and how ``.npz`` files hold them.
@@ -34,16 +74,12 @@ class FileFormat:
     ----------
     version : int
         The newest version.
-    groups : tuple of Group
-        All arrays, in the order in which they are written.
     faults : callable
         From arrays by name, the number of statuses and that of kinds, what cannot be: (name, reason).
     kind : str, optional
         The class that the file names; None where it names none.
     first_with_checksums : int
         The first version that had checksums.
-    optional : tuple of str
-        Fields that may be None, which older files lack.
     numbers : dict
         Fields that are a single number, and their dtypes.
     renamed : dict
@@ -53,18 +89,22 @@ class FileFormat:
     unnamed : int, optional
         The version that is written where no mesh has names of parts, which older readers know; default: the
         newest.
+    groups : tuple of Group
+        All arrays, in the order in which they are written; from the columns of the class.
+    optional : tuple of str
+        Fields that may be None, which older files lack; from the columns too.
     """
 
     version: int
-    groups: tuple[Group, ...]
     faults: Callable[[Mapping[str, np.ndarray], int, int], Iterator[tuple[str, str]]]
     kind: str | None = None
     first_with_checksums: int = 1
-    optional: tuple[str, ...] = ()
     numbers: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     renamed: Mapping[str, str] = dataclasses.field(default_factory=dict)
     old_kind: str | None = None
     unnamed: int | None = None
+    groups: tuple[Group, ...] = ()
+    optional: tuple[str, ...] = ()
 
     @functools.cached_property
     def lengths(self) -> list[tuple[str, int, list[tuple[str, Any, tuple[int, ...]]]]]:
