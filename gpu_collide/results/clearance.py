@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide.results.enums import Kind, Status
-from gpu_collide.results.file_format import FileFormat, column
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import clearance_faults
 from gpu_collide.results.result import Result, counted, made_by, whole_number
 
@@ -82,18 +82,18 @@ class Clearance(Result, rows="pair"):
     #: What makes manifolds; `gpu_collide.queries.manifolds` puts it here.
     _reduce: ClassVar[Callable[[Clearance, Bodies, int], Manifolds]]
 
-    pairs: NDArray[np.int32] = column(np.int32, 2, like="pairs")
-    pair: NDArray[np.int32] = column(np.int32)
-    status: NDArray[np.uint8] = column(np.uint8)
-    time: NDArray[np.float64] = column(np.float64)
-    distance: NDArray[np.float64] = column(np.float64)
-    lower_bound: NDArray[np.float64] = column(np.float64)
-    kind: NDArray[np.int8] = column(np.int8)
-    feature_a: NDArray[np.int32] = column(np.int32)
-    feature_b: NDArray[np.int32] = column(np.int32)
-    point_a: NDArray[np.float64] = column(np.float64, 3)
-    point_b: NDArray[np.float64] = column(np.float64, 3)
-    normal: NDArray[np.float64] = column(np.float64, 3)
+    pairs: NDArray[np.int32] = array_field(np.int32, 2, like="pairs")
+    pair: NDArray[np.int32] = array_field(np.int32)
+    status: NDArray[np.uint8] = array_field(np.uint8)
+    time: NDArray[np.float64] = array_field(np.float64, finite=False)
+    distance: NDArray[np.float64] = array_field(np.float64, finite=False)
+    lower_bound: NDArray[np.float64] = array_field(np.float64, finite=False)
+    kind: NDArray[np.int8] = array_field(np.int8)
+    feature_a: NDArray[np.int32] = array_field(np.int32)
+    feature_b: NDArray[np.int32] = array_field(np.int32)
+    point_a: NDArray[np.float64] = array_field(np.float64, 3)
+    point_b: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def manifolds(self, max_points: int = 4, *, bodies: Bodies | None = None) -> Manifolds:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_int_array, as_numpy, how_many
-from gpu_collide.results.file_format import FileFormat, column
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import contact_faults
 from gpu_collide.results.indexing import has_bodies
 from gpu_collide.results.part_names import PART_FIELDS, NamedLater, parts_of_contacts
@@ -97,27 +97,27 @@ class Contacts(Result, rows="pair", starts=("contact_start", "pair")):
         unnamed=3,
         first_with_checksums=3,
     )
-    status: NDArray[np.uint8] = column(np.uint8, like="status")
-    toi: NDArray[np.float64] = column(np.float64, like="status")
-    contact_start: NDArray[np.int64] = column(np.int64, like="status", more=1)
-    pair: NDArray[np.int32] = column(np.int32)
-    kind: NDArray[np.uint8] = column(np.uint8)
-    feature_a: NDArray[np.int32] = column(np.int32)
-    feature_b: NDArray[np.int32] = column(np.int32)
-    time: NDArray[np.float64] = column(np.float64)
-    position: NDArray[np.float64] = column(np.float64, 3)
-    normal: NDArray[np.float64] = column(np.float64, 3)
-    properness: NDArray[np.float64] = column(np.float64)
-    local_a: NDArray[np.float64] = column(np.float64, 3)
-    local_b: NDArray[np.float64] = column(np.float64, 3)
-    normal_speed: NDArray[np.float64] = column(np.float64)
-    sustained: NDArray[np.bool_] = column(np.bool_)
-    time_end: NDArray[np.float64] = column(np.float64)
-    pairs: NDArray[np.int32] | None = column(np.int32, 2, like="status", optional=True)
+    status: NDArray[np.uint8] = array_field(np.uint8, like="status")
+    toi: NDArray[np.float64] = array_field(np.float64, like="status", finite=False)
+    contact_start: NDArray[np.int64] = array_field(np.int64, like="status", more=1)
+    pair: NDArray[np.int32] = array_field(np.int32)
+    kind: NDArray[np.uint8] = array_field(np.uint8)
+    feature_a: NDArray[np.int32] = array_field(np.int32)
+    feature_b: NDArray[np.int32] = array_field(np.int32)
+    time: NDArray[np.float64] = array_field(np.float64)
+    position: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    properness: NDArray[np.float64] = array_field(np.float64)
+    local_a: NDArray[np.float64] = array_field(np.float64, 3)
+    local_b: NDArray[np.float64] = array_field(np.float64, 3)
+    normal_speed: NDArray[np.float64] = array_field(np.float64)
+    sustained: NDArray[np.bool_] = array_field(np.bool_)
+    time_end: NDArray[np.float64] = array_field(np.float64)
+    pairs: NDArray[np.int32] | None = array_field(np.int32, 2, like="status", optional=True)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
     part_a: NDArray[np.int32] | None = NamedLater("part_a")  # type: ignore[assignment]
     part_b: NDArray[np.int32] | None = NamedLater("part_b")  # type: ignore[assignment]
-    exit: NDArray[np.float64] | None = column(np.float64, like="status", optional=True)
+    exit: NDArray[np.float64] | None = array_field(np.float64, like="status", optional=True)
 
     @property
     def n_pairs(self) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_parts
-from gpu_collide.results.file_format import FileFormat, column
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import encounter_faults
 from gpu_collide.results.ids import BodyIds
 from gpu_collide.results.part_names import PART_FIELDS, joined_names
@@ -87,25 +87,25 @@ class Encounters(BodyIds, Result, rows="body_a"):
         kind="Encounters",
     )
 
-    body_a: NDArray[np.int32] = column(np.int32)
-    body_b: NDArray[np.int32] = column(np.int32)
-    first_time: NDArray[np.float64] = column(np.float64)
-    last_time: NDArray[np.float64] = column(np.float64)
-    first_step: NDArray[np.int64] = column(np.int64)
-    last_step: NDArray[np.int64] = column(np.int64)
-    contacts: NDArray[np.int64] = column(np.int64)
-    in_touch: NDArray[np.bool_] = column(np.bool_)
-    approach: NDArray[np.float64] = column(np.float64)
-    hardest: NDArray[np.int64] = column(np.int64)
-    hardest_step: NDArray[np.int64] = column(np.int64)
-    hardest_time: NDArray[np.float64] = column(np.float64)
-    position: NDArray[np.float64] = column(np.float64, 3)
-    normal: NDArray[np.float64] = column(np.float64, 3)
+    body_a: NDArray[np.int32] = array_field(np.int32)
+    body_b: NDArray[np.int32] = array_field(np.int32)
+    first_time: NDArray[np.float64] = array_field(np.float64)
+    last_time: NDArray[np.float64] = array_field(np.float64)
+    first_step: NDArray[np.int64] = array_field(np.int64)
+    last_step: NDArray[np.int64] = array_field(np.int64)
+    contacts: NDArray[np.int64] = array_field(np.int64)
+    in_touch: NDArray[np.bool_] = array_field(np.bool_)
+    approach: NDArray[np.float64] = array_field(np.float64, finite=False)
+    hardest: NDArray[np.int64] = array_field(np.int64)
+    hardest_step: NDArray[np.int64] = array_field(np.int64)
+    hardest_time: NDArray[np.float64] = array_field(np.float64, finite=False)
+    position: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
     part_a: NDArray[np.int32] | None = None
     part_b: NDArray[np.int32] | None = None
-    depth: NDArray[np.float64] | None = column(np.float64, optional=True)
-    depth_time: NDArray[np.float64] | None = column(np.float64, optional=True)
+    depth: NDArray[np.float64] | None = array_field(np.float64, optional=True)
+    depth_time: NDArray[np.float64] | None = array_field(np.float64, optional=True)
 
     def _told(self, rows: slice) -> dict[str, Array]:
         more = {} if self.depth is None else {name: getattr(self, name)[rows] for name in _DEPTHS}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide.results.enums import EventKind
-from gpu_collide.results.file_format import FileFormat, column
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import event_faults
 from gpu_collide.results.ids import BodyIds
 from gpu_collide.results.result import Result, counted, made_by
@@ -86,34 +86,34 @@ class TrafficEvents(BodyIds, Result, rows="body_a"):
 
     _format: ClassVar[FileFormat] = FileFormat(version=1, faults=event_faults, kind="TrafficEvents")
 
-    body_a: NDArray[np.int32] = column(np.int32)
-    body_b: NDArray[np.int32] = column(np.int32)
-    kind: NDArray[np.uint8] = column(np.uint8)
-    time: NDArray[np.float64] = column(np.float64)
-    step: NDArray[np.int64] = column(np.int64)
-    first_time: NDArray[np.float64] = column(np.float64)
-    last_time: NDArray[np.float64] = column(np.float64)
-    first_step: NDArray[np.int64] = column(np.int64)
-    last_step: NDArray[np.int64] = column(np.int64)
-    position: NDArray[np.float64] = column(np.float64, 3)
-    normal: NDArray[np.float64] = column(np.float64, 3)
-    normal_in_a: NDArray[np.float64] = column(np.float64, 3)
-    normal_in_b: NDArray[np.float64] = column(np.float64, 3)
-    clock_a: NDArray[np.uint8] = column(np.uint8)
-    clock_b: NDArray[np.uint8] = column(np.uint8)
-    side_a: NDArray[np.uint8] = column(np.uint8)
-    side_b: NDArray[np.uint8] = column(np.uint8)
-    closing_speed: NDArray[np.float64] = column(np.float64)
-    relative_velocity: NDArray[np.float64] = column(np.float64, 3)
-    speed_a: NDArray[np.float64] = column(np.float64)
-    speed_b: NDArray[np.float64] = column(np.float64)
-    heading_difference: NDArray[np.float64] = column(np.float64)
-    gap: NDArray[np.float64] = column(np.float64)
-    depth: NDArray[np.float64] = column(np.float64)
-    overlap_frames: NDArray[np.int64] = column(np.int64)
-    ttc: NDArray[np.float64] = column(np.float64)
-    ttc_time: NDArray[np.float64] = column(np.float64)
-    pet: NDArray[np.float64] = column(np.float64)
+    body_a: NDArray[np.int32] = array_field(np.int32)
+    body_b: NDArray[np.int32] = array_field(np.int32)
+    kind: NDArray[np.uint8] = array_field(np.uint8)
+    time: NDArray[np.float64] = array_field(np.float64)
+    step: NDArray[np.int64] = array_field(np.int64)
+    first_time: NDArray[np.float64] = array_field(np.float64)
+    last_time: NDArray[np.float64] = array_field(np.float64)
+    first_step: NDArray[np.int64] = array_field(np.int64)
+    last_step: NDArray[np.int64] = array_field(np.int64)
+    position: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    normal_in_a: NDArray[np.float64] = array_field(np.float64, 3)
+    normal_in_b: NDArray[np.float64] = array_field(np.float64, 3)
+    clock_a: NDArray[np.uint8] = array_field(np.uint8)
+    clock_b: NDArray[np.uint8] = array_field(np.uint8)
+    side_a: NDArray[np.uint8] = array_field(np.uint8)
+    side_b: NDArray[np.uint8] = array_field(np.uint8)
+    closing_speed: NDArray[np.float64] = array_field(np.float64)
+    relative_velocity: NDArray[np.float64] = array_field(np.float64, 3)
+    speed_a: NDArray[np.float64] = array_field(np.float64)
+    speed_b: NDArray[np.float64] = array_field(np.float64)
+    heading_difference: NDArray[np.float64] = array_field(np.float64)
+    gap: NDArray[np.float64] = array_field(np.float64)
+    depth: NDArray[np.float64] = array_field(np.float64)
+    overlap_frames: NDArray[np.int64] = array_field(np.int64)
+    ttc: NDArray[np.float64] = array_field(np.float64, finite=False)
+    ttc_time: NDArray[np.float64] = array_field(np.float64, finite=False)
+    pet: NDArray[np.float64] = array_field(np.float64, finite=False)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property

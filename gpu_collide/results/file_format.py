@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["Column", "Field", "FileFormat", "Group", "column", "columns_of"]
+__all__ = ["ArrayField", "Field", "FileFormat", "Group", "array_field", "array_fields_of"]
 
 Field = tuple[Any, tuple[int, ...]]
 """Of an array of a result: its dtype, and its shape behind the first axis."""
@@ -26,16 +26,19 @@ class Group(NamedTuple):
     more: int = 0
 
 
-class Column(NamedTuple):
+class ArrayField(NamedTuple):
     """How a class of results declares one of its arrays."""
 
     field: Field
     like: str  # the field that has its length; empty: the rows
     more: int
     optional: bool
+    finite: bool
 
 
-def column(dtype: Any, *tail: int, like: str = "", more: int = 0, optional: bool = False) -> Any:
+def array_field(
+    dtype: Any, *tail: int, like: str = "", more: int = 0, optional: bool = False, finite: bool = True
+) -> Any:
     """An array of a class of results, as a field of its dataclass.
 
     Parameters
@@ -49,20 +52,23 @@ def column(dtype: Any, *tail: int, like: str = "", more: int = 0, optional: bool
         How much longer it is.
     optional : bool, optional
         Whether it may be None, its default then.
+    finite : bool, optional
+        Whether all its floating-point numbers have to be finite.
     """
-    metadata = {"column": Column((dtype, tail), like, more, optional)}
+    finite = finite and np.dtype(dtype).kind == "f" and not optional
+    metadata = {"array": ArrayField((dtype, tail), like, more, optional, finite)}
     if optional:
         return dataclasses.field(default=None, metadata=metadata)
     return dataclasses.field(metadata=metadata)
 
 
-def columns_of(cls: type) -> dict[str, Column]:
-    """The arrays that a class declares by `column`, in their order; before it becomes a dataclass."""
+def array_fields_of(cls: type) -> dict[str, ArrayField]:
+    """The arrays that a class declares by `array_field`, in their order; before it becomes a dataclass."""
     fields = {name: cls.__dict__.get(name) for name in cls.__dict__.get("__annotations__", ())}
     return {
-        name: value.metadata["column"]
+        name: value.metadata["array"]
         for name, value in fields.items()
-        if isinstance(value, dataclasses.Field) and "column" in value.metadata
+        if isinstance(value, dataclasses.Field) and "array" in value.metadata
     }
 
 
@@ -75,7 +81,7 @@ class FileFormat:
     version : int
         The newest version.
     faults : callable
-        From arrays by name, the number of statuses and that of kinds, what cannot be: (name, reason).
+        From arrays by name what cannot be, (name, reason), beside what `array_faults` says of any result.
     kind : str, optional
         The class that the file names; None where it names none.
     first_with_checksums : int
@@ -90,13 +96,15 @@ class FileFormat:
         The version that is written where no mesh has names of parts, which older readers know; default: the
         newest.
     groups : tuple of Group
-        All arrays, in the order in which they are written; from the columns of the class.
+        All arrays, in the order in which they are written; from the fields of the class.
     optional : tuple of str
-        Fields that may be None, which older files lack; from the columns too.
+        Fields that may be None, which older files lack; from the fields too.
+    finite : tuple of str
+        Fields of finite numbers; from the fields too.
     """
 
     version: int
-    faults: Callable[[Mapping[str, np.ndarray], int, int], Iterator[tuple[str, str]]]
+    faults: Callable[[Mapping[str, np.ndarray]], Iterator[tuple[str, str]]]
     kind: str | None = None
     first_with_checksums: int = 1
     numbers: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -105,6 +113,7 @@ class FileFormat:
     unnamed: int | None = None
     groups: tuple[Group, ...] = ()
     optional: tuple[str, ...] = ()
+    finite: tuple[str, ...] = ()
 
     @functools.cached_property
     def lengths(self) -> list[tuple[str, int, list[tuple[str, Any, tuple[int, ...]]]]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_collide._validate import as_numpy
 from gpu_collide.results.enums import Feature
-from gpu_collide.results.file_format import FileFormat, column
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import hits_faults
 from gpu_collide.results.result import Result, Status, counted, made_by
 
@@ -63,17 +63,17 @@ class Hits(Result, rows="query", starts=("offsets", "query")):
     """
 
     _format: ClassVar[FileFormat] = FileFormat(version=1, faults=hits_faults, kind="Hits")
-    status: NDArray[np.uint8] = column(np.uint8, like="status")
-    offsets: NDArray[np.int64] = column(np.int64, like="status", more=1)
-    query: NDArray[np.int32] = column(np.int32)
-    time: NDArray[np.float64] = column(np.float64)
-    point: NDArray[np.float64] = column(np.float64, 3)
-    normal: NDArray[np.float64] = column(np.float64, 3)
-    body: NDArray[np.int32] = column(np.int32)
-    face: NDArray[np.int32] = column(np.int32)
-    feature: NDArray[np.uint8] = column(np.uint8)
-    number: NDArray[np.int32] = column(np.int32)
-    sphere: NDArray[np.int32] = column(np.int32)
+    status: NDArray[np.uint8] = array_field(np.uint8, like="status")
+    offsets: NDArray[np.int64] = array_field(np.int64, like="status", more=1)
+    query: NDArray[np.int32] = array_field(np.int32)
+    time: NDArray[np.float64] = array_field(np.float64)
+    point: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    body: NDArray[np.int32] = array_field(np.int32)
+    face: NDArray[np.int32] = array_field(np.int32)
+    feature: NDArray[np.uint8] = array_field(np.uint8)
+    number: NDArray[np.int32] = array_field(np.int32)
+    sphere: NDArray[np.int32] = array_field(np.int32)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_collide._validate import check_positive
 from gpu_collide.results.enums import Kind
-from gpu_collide.results.file_format import FileFormat, column
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import manifold_faults
 from gpu_collide.results.point_identity import matched
 from gpu_collide.results.result import Result, counted, made_by
@@ -84,19 +84,19 @@ class Manifolds(Result, rows="pair"):
 
     _format: ClassVar[FileFormat] = FileFormat(version=1, faults=manifold_faults, kind="Manifolds")
 
-    pairs: NDArray[np.int32] = column(np.int32, 2, like="pairs")
-    pair: NDArray[np.int32] = column(np.int32)
-    region: NDArray[np.int32] = column(np.int32)
-    key: NDArray[np.uint64] = column(np.uint64)
-    distance: NDArray[np.float64] = column(np.float64)
-    kind: NDArray[np.int8] = column(np.int8)
-    feature_a: NDArray[np.int32] = column(np.int32)
-    feature_b: NDArray[np.int32] = column(np.int32)
-    point_a: NDArray[np.float64] = column(np.float64, 3)
-    point_b: NDArray[np.float64] = column(np.float64, 3)
-    normal: NDArray[np.float64] = column(np.float64, 3)
-    local_a: NDArray[np.float64] = column(np.float64, 3)
-    local_b: NDArray[np.float64] = column(np.float64, 3)
+    pairs: NDArray[np.int32] = array_field(np.int32, 2, like="pairs")
+    pair: NDArray[np.int32] = array_field(np.int32)
+    region: NDArray[np.int32] = array_field(np.int32)
+    key: NDArray[np.uint64] = array_field(np.uint64)
+    distance: NDArray[np.float64] = array_field(np.float64)
+    kind: NDArray[np.int8] = array_field(np.int8)
+    feature_a: NDArray[np.int32] = array_field(np.int32)
+    feature_b: NDArray[np.int32] = array_field(np.int32)
+    point_a: NDArray[np.float64] = array_field(np.float64, 3)
+    point_b: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    local_a: NDArray[np.float64] = array_field(np.float64, 3)
+    local_b: NDArray[np.float64] = array_field(np.float64, 3)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from gpu_collide.results.file_format import FileFormat, column
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import motion_checks_faults
 from gpu_collide.results.result import Result, Status, counted
 
@@ -58,20 +58,20 @@ class MotionChecks(Result, rows="status"):
 
     _format: ClassVar[FileFormat] = FileFormat(version=1, faults=motion_checks_faults, kind="MotionChecks")
 
-    status: NDArray[np.uint8] = column(np.uint8)
-    free_fraction: NDArray[np.float64] = column(np.float64)
-    time: NDArray[np.float64] = column(np.float64)
-    link: NDArray[np.int32] = column(np.int32)
-    other: NDArray[np.int32] = column(np.int32)
-    other_is_link: NDArray[np.bool_] = column(np.bool_)
-    point: NDArray[np.float64] = column(np.float64, 3)
-    pieces: NDArray[np.int64] = column(np.int64)
-    gap: NDArray[np.float64] = column(np.float64)
-    gap_bound: NDArray[np.float64] = column(np.float64)
-    gap_time: NDArray[np.float64] = column(np.float64)
-    gap_link: NDArray[np.int32] = column(np.int32)
-    gap_other: NDArray[np.int32] = column(np.int32)
-    gap_other_is_link: NDArray[np.bool_] = column(np.bool_)
+    status: NDArray[np.uint8] = array_field(np.uint8)
+    free_fraction: NDArray[np.float64] = array_field(np.float64, finite=False)
+    time: NDArray[np.float64] = array_field(np.float64, finite=False)
+    link: NDArray[np.int32] = array_field(np.int32)
+    other: NDArray[np.int32] = array_field(np.int32)
+    other_is_link: NDArray[np.bool_] = array_field(np.bool_)
+    point: NDArray[np.float64] = array_field(np.float64, 3)
+    pieces: NDArray[np.int64] = array_field(np.int64)
+    gap: NDArray[np.float64] = array_field(np.float64, finite=False)
+    gap_bound: NDArray[np.float64] = array_field(np.float64, finite=False)
+    gap_time: NDArray[np.float64] = array_field(np.float64, finite=False)
+    gap_link: NDArray[np.int32] = array_field(np.int32)
+    gap_other: NDArray[np.int32] = array_field(np.int32)
+    gap_other_is_link: NDArray[np.bool_] = array_field(np.bool_)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpu_collide._validate import as_parts
 from gpu_collide.results.enums import Kind, Status
-from gpu_collide.results.file_format import FileFormat, column
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import near_miss_faults
 from gpu_collide.results.ids import BodyIds
 from gpu_collide.results.result import Result, counted, joined_info, made_by, whole_number
@@ -86,28 +86,28 @@ class NearMisses(BodyIds, Result, rows="body_a"):
         kind="NearMisses",
     )
 
-    body_a: NDArray[np.int32] = column(np.int32)
-    body_b: NDArray[np.int32] = column(np.int32)
-    step: NDArray[np.int64] = column(np.int64)
-    fraction: NDArray[np.float64] = column(np.float64)
-    time: NDArray[np.float64] = column(np.float64)
-    gap: NDArray[np.float64] = column(np.float64)
-    closing_speed: NDArray[np.float64] = column(np.float64)
-    first_step: NDArray[np.int64] = column(np.int64)
-    last_step: NDArray[np.int64] = column(np.int64)
-    status: NDArray[np.uint8] = column(np.uint8)
-    lower_bound: NDArray[np.float64] = column(np.float64)
-    kind: NDArray[np.int8] = column(np.int8)
-    feature_a: NDArray[np.int32] = column(np.int32)
-    feature_b: NDArray[np.int32] = column(np.int32)
-    point_a: NDArray[np.float64] = column(np.float64, 3)
-    point_b: NDArray[np.float64] = column(np.float64, 3)
-    normal: NDArray[np.float64] = column(np.float64, 3)
-    skipped: NDArray[np.void] = column(SKIP_DTYPE, like="skipped")
+    body_a: NDArray[np.int32] = array_field(np.int32)
+    body_b: NDArray[np.int32] = array_field(np.int32)
+    step: NDArray[np.int64] = array_field(np.int64)
+    fraction: NDArray[np.float64] = array_field(np.float64, finite=False)
+    time: NDArray[np.float64] = array_field(np.float64, finite=False)
+    gap: NDArray[np.float64] = array_field(np.float64, finite=False)
+    closing_speed: NDArray[np.float64] = array_field(np.float64, finite=False)
+    first_step: NDArray[np.int64] = array_field(np.int64)
+    last_step: NDArray[np.int64] = array_field(np.int64)
+    status: NDArray[np.uint8] = array_field(np.uint8)
+    lower_bound: NDArray[np.float64] = array_field(np.float64, finite=False)
+    kind: NDArray[np.int8] = array_field(np.int8)
+    feature_a: NDArray[np.int32] = array_field(np.int32)
+    feature_b: NDArray[np.int32] = array_field(np.int32)
+    point_a: NDArray[np.float64] = array_field(np.float64, 3)
+    point_b: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    skipped: NDArray[np.void] = array_field(SKIP_DTYPE, like="skipped")
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
-    frames: NDArray[np.int64] | None = column(np.int64, like="frames", optional=True)
-    since: NDArray[np.int64] | None = column(np.int64, optional=True)
-    moved: NDArray[np.int64] | None = column(np.int64, like="moved", optional=True)
+    frames: NDArray[np.int64] | None = array_field(np.int64, like="frames", optional=True)
+    since: NDArray[np.int64] | None = array_field(np.int64, optional=True)
+    moved: NDArray[np.int64] | None = array_field(np.int64, like="moved", optional=True)
 
     def __post_init__(self) -> None:
         nothing = np.zeros(0, np.int64)

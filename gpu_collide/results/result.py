@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import itertools
 import json
 import operator
 import os
@@ -14,9 +15,9 @@ import numpy as np
 from gpu_collide._calls import warn_renamed
 from gpu_collide._validate import as_numpy, check_choice
 from gpu_collide.geometry.arrays.parts import JOINT
-from gpu_collide.results.enums import CONTACT_KINDS, Kind, Status
-from gpu_collide.results.file_format import Column, Field, FileFormat, Group, columns_of
-from gpu_collide.results.file_validation import id_faults, normal_faults, part_faults
+from gpu_collide.results.enums import Kind, Status
+from gpu_collide.results.file_format import ArrayField, Field, FileFormat, Group, array_fields_of
+from gpu_collide.results.file_validation import array_faults, id_faults, normal_faults, part_faults
 from gpu_collide.results.indexing import Rows, chosen, one_row, starts_of
 from gpu_collide.results.npz import check_folder, read_result, save_name, write_result
 from gpu_collide.results.part_names import PART_FIELDS, names_of
@@ -46,7 +47,7 @@ _RECORDS: dict[type, np.dtype[Any]] = {}  # of a class of results the dtype of a
 
 
 class Result:
-    """Base of the frozen results of queries: dataclasses that declare each array by `column`.
+    """Base of the frozen results of queries: dataclasses that declare each array by `array_field`.
 
     A subclass names the field that has its length (``rows="pair"``) and, if its rows have owners, the CSR
     offsets of these with the field that names them (``starts=``).
@@ -61,19 +62,20 @@ class Result:
     part_b: Array | None = None
 
     def __init_subclass__(cls, *, rows: str, starts: tuple[str, str] | None = None) -> None:
-        columns = columns_of(cls)
+        arrays = array_fields_of(cls)
         if "part_a" in cls.__annotations__:
-            columns |= {name: Column(field, rows, 0, True) for name, field in PART_FIELDS.items()}
+            arrays |= {name: ArrayField(field, rows, 0, True, False) for name, field in PART_FIELDS.items()}
         groups: dict[tuple[str, int], dict[str, Field]] = {}
-        for name, (field, like, more, _) in columns.items():
+        for name, (field, like, more, *_) in arrays.items():
             groups.setdefault((like or rows, more), {})[name] = field
         cls._format = dataclasses.replace(
             cls._format,
             groups=tuple(Group(fields, *length) for length, fields in groups.items()),
-            optional=tuple(name for name, column in columns.items() if column.optional),
+            optional=tuple(name for name, array in arrays.items() if array.optional),
+            finite=tuple(name for name, array in arrays.items() if array.finite),
         )
         of_rows = groups[rows, 0]
-        cls._more = {name: of_rows[name] for name in of_rows if columns[name].optional}
+        cls._more = {name: of_rows[name] for name in of_rows if arrays[name].optional}
         cls._rows = {name: of_rows[name] for name in of_rows if name not in cls._more}
         cls._starts = starts
 
@@ -364,15 +366,15 @@ class Result:
         except ValueError as error:  # lengths that do not agree
             name, _, reason = str(error).partition(": ")
             raise reader.damaged(name, reason) from error
-        for name, reason in part_faults(arrays, info.get("parts", ())):
+        normals = normal_faults(arrays) if version < form.first_with_checksums else ()
+        for name, reason in itertools.chain(
+            array_faults(arrays, form.finite, cls._starts),
+            part_faults(arrays, info.get("parts", ())),
+            id_faults(info, arrays),
+            form.faults(arrays),
+            normals,
+        ):
             raise reader.damaged(name, reason)
-        for name, reason in id_faults(info, arrays):
-            raise reader.damaged(name, reason)
-        for name, reason in form.faults(arrays, len(Status), len(CONTACT_KINDS)):
-            raise reader.damaged(name, reason)
-        if version < form.first_with_checksums:
-            for name, reason in normal_faults(arrays):
-                raise reader.damaged(name, reason)
         return found
 
 

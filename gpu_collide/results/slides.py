@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_numpy
-from gpu_collide.results.file_format import FileFormat, column
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import clipped_faults, planes_faults, slides_faults
 from gpu_collide.results.hits import Feature
 from gpu_collide.results.result import Result, Status, counted
@@ -56,13 +56,13 @@ class Slides(Result, rows="status"):
         renamed={"fall": "fall_velocity"},
     )
 
-    status: NDArray[np.uint8] = column(np.uint8)
-    position: NDArray[np.float64] = column(np.float64, 3)
-    velocity: NDArray[np.float64] = column(np.float64, 3)
-    fall_velocity: NDArray[np.float64] = column(np.float64, 3)
-    ground_body: NDArray[np.int32] = column(np.int32)
-    ground_normal: NDArray[np.float64] = column(np.float64, 3)
-    casts: NDArray[np.int32] = column(np.int32)
+    status: NDArray[np.uint8] = array_field(np.uint8)
+    position: NDArray[np.float64] = array_field(np.float64, 3)
+    velocity: NDArray[np.float64] = array_field(np.float64, 3)
+    fall_velocity: NDArray[np.float64] = array_field(np.float64, 3)
+    ground_body: NDArray[np.int32] = array_field(np.int32)
+    ground_normal: NDArray[np.float64] = array_field(np.float64, 3)
+    casts: NDArray[np.int32] = array_field(np.int32)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
@@ -111,17 +111,17 @@ class Planes(Result, rows="query", starts=("offsets", "query")):
         kind="Planes",
         renamed={"motion": "body_displacement"},
     )
-    status: NDArray[np.uint8] = column(np.uint8, like="status")
-    offsets: NDArray[np.int64] = column(np.int64, like="status", more=1)
-    query: NDArray[np.int32] = column(np.int32)
-    normal: NDArray[np.float64] = column(np.float64, 3)
-    gap: NDArray[np.float64] = column(np.float64)
-    point: NDArray[np.float64] = column(np.float64, 3)
-    body_displacement: NDArray[np.float64] = column(np.float64, 3)
-    body: NDArray[np.int32] = column(np.int32)
-    face: NDArray[np.int32] = column(np.int32)
-    feature: NDArray[np.uint8] = column(np.uint8)
-    number: NDArray[np.int32] = column(np.int32)
+    status: NDArray[np.uint8] = array_field(np.uint8, like="status")
+    offsets: NDArray[np.int64] = array_field(np.int64, like="status", more=1)
+    query: NDArray[np.int32] = array_field(np.int32)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    gap: NDArray[np.float64] = array_field(np.float64)
+    point: NDArray[np.float64] = array_field(np.float64, 3)
+    body_displacement: NDArray[np.float64] = array_field(np.float64, 3)
+    body: NDArray[np.int32] = array_field(np.int32)
+    face: NDArray[np.int32] = array_field(np.int32)
+    feature: NDArray[np.uint8] = array_field(np.uint8)
+    number: NDArray[np.int32] = array_field(np.int32)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -154,9 +154,9 @@ class ClippedVelocities(Result, rows="status"):
         renamed={"bent": "active_planes"},
     )
 
-    status: NDArray[np.uint8] = column(np.uint8)
-    velocity: NDArray[np.float64] = column(np.float64, 3)
-    active_planes: NDArray[np.int32] = column(np.int32)
+    status: NDArray[np.uint8] = array_field(np.uint8)
+    velocity: NDArray[np.float64] = array_field(np.float64, 3)
+    active_planes: NDArray[np.int32] = array_field(np.int32)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:

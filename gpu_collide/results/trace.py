@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.results.enums import Touch
-from gpu_collide.results.file_format import FileFormat, column
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import touch_faults, trace_faults
 from gpu_collide.results.result import Result, Status, counted, made_by
 
@@ -59,18 +59,18 @@ class Trace(Result, rows="status"):
 
     _format: ClassVar[FileFormat] = FileFormat(version=1, faults=trace_faults, kind="Trace")
 
-    status: NDArray[np.uint8] = column(np.uint8)
-    fraction: NDArray[np.float64] = column(np.float64)
-    part: NDArray[np.uint8] = column(np.uint8)
-    kind: NDArray[np.uint8] = column(np.uint8)
-    body: NDArray[np.int32] = column(np.int32)
-    feature_a: NDArray[np.int32] = column(np.int32)
-    feature_b: NDArray[np.int32] = column(np.int32)
-    point: NDArray[np.float64] = column(np.float64, 3)
-    normal: NDArray[np.float64] = column(np.float64, 3)
-    position: NDArray[np.float64] = column(np.float64, 3)
-    quat_wxyz: NDArray[np.float64] = column(np.float64, 4)
-    expel: NDArray[np.float64] = column(np.float64)
+    status: NDArray[np.uint8] = array_field(np.uint8)
+    fraction: NDArray[np.float64] = array_field(np.float64, finite=False)
+    part: NDArray[np.uint8] = array_field(np.uint8)
+    kind: NDArray[np.uint8] = array_field(np.uint8)
+    body: NDArray[np.int32] = array_field(np.int32)
+    feature_a: NDArray[np.int32] = array_field(np.int32)
+    feature_b: NDArray[np.int32] = array_field(np.int32)
+    point: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    position: NDArray[np.float64] = array_field(np.float64, 3, finite=False)
+    quat_wxyz: NDArray[np.float64] = array_field(np.float64, 4, finite=False)
+    expel: NDArray[np.float64] = array_field(np.float64)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
@@ -123,16 +123,16 @@ class TouchPoints(Result, rows="mover", starts=("point_start", "mover")):
     """
 
     _format: ClassVar[FileFormat] = FileFormat(version=1, faults=touch_faults, kind="TouchPoints")
-    status: NDArray[np.uint8] = column(np.uint8, like="status")
-    point_start: NDArray[np.int64] = column(np.int64, like="status", more=1)
-    mover: NDArray[np.int32] = column(np.int32)
-    kind: NDArray[np.uint8] = column(np.uint8)
-    body: NDArray[np.int32] = column(np.int32)
-    feature_a: NDArray[np.int32] = column(np.int32)
-    feature_b: NDArray[np.int32] = column(np.int32)
-    point: NDArray[np.float64] = column(np.float64, 3)
-    normal: NDArray[np.float64] = column(np.float64, 3)
-    distance: NDArray[np.float64] = column(np.float64)
+    status: NDArray[np.uint8] = array_field(np.uint8, like="status")
+    point_start: NDArray[np.int64] = array_field(np.int64, like="status", more=1)
+    mover: NDArray[np.int32] = array_field(np.int32)
+    kind: NDArray[np.uint8] = array_field(np.uint8)
+    body: NDArray[np.int32] = array_field(np.int32)
+    feature_a: NDArray[np.int32] = array_field(np.int32)
+    feature_b: NDArray[np.int32] = array_field(np.int32)
+    point: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    distance: NDArray[np.float64] = array_field(np.float64)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:

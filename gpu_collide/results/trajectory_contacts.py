@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_parts
-from gpu_collide.results.file_format import FileFormat, column
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import trajectory_faults
 from gpu_collide.results.ids import BodyIds
 from gpu_collide.results.indexing import has_bodies
@@ -93,32 +93,32 @@ class TrajectoryContacts(BodyIds, Result, rows="step"):
         renamed={"share": "fraction"},
     )
 
-    step: NDArray[np.int64] = column(np.int64)
-    body_a: NDArray[np.int32] = column(np.int32)
-    body_b: NDArray[np.int32] = column(np.int32)
-    fraction: NDArray[np.float64] = column(np.float64)
-    kind: NDArray[np.uint8] = column(np.uint8)
-    feature_a: NDArray[np.int32] = column(np.int32)
-    feature_b: NDArray[np.int32] = column(np.int32)
-    time: NDArray[np.float64] = column(np.float64)
-    position: NDArray[np.float64] = column(np.float64, 3)
-    normal: NDArray[np.float64] = column(np.float64, 3)
-    properness: NDArray[np.float64] = column(np.float64)
-    local_a: NDArray[np.float64] = column(np.float64, 3)
-    local_b: NDArray[np.float64] = column(np.float64, 3)
-    normal_speed: NDArray[np.float64] = column(np.float64)
-    sustained: NDArray[np.bool_] = column(np.bool_)
-    time_end: NDArray[np.float64] = column(np.float64)
-    pairs: NDArray[np.void] = column(PAIR_DTYPE, like="pairs")
-    contact_start: NDArray[np.int64] = column(np.int64, like="pairs", more=1)
-    skipped: NDArray[np.void] = column(SKIP_DTYPE, like="skipped")
-    step_pairs: NDArray[np.int64] = column(np.int64, like="step_pairs")
+    step: NDArray[np.int64] = array_field(np.int64)
+    body_a: NDArray[np.int32] = array_field(np.int32)
+    body_b: NDArray[np.int32] = array_field(np.int32)
+    fraction: NDArray[np.float64] = array_field(np.float64)
+    kind: NDArray[np.uint8] = array_field(np.uint8)
+    feature_a: NDArray[np.int32] = array_field(np.int32)
+    feature_b: NDArray[np.int32] = array_field(np.int32)
+    time: NDArray[np.float64] = array_field(np.float64)
+    position: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    properness: NDArray[np.float64] = array_field(np.float64)
+    local_a: NDArray[np.float64] = array_field(np.float64, 3)
+    local_b: NDArray[np.float64] = array_field(np.float64, 3)
+    normal_speed: NDArray[np.float64] = array_field(np.float64)
+    sustained: NDArray[np.bool_] = array_field(np.bool_)
+    time_end: NDArray[np.float64] = array_field(np.float64)
+    pairs: NDArray[np.void] = array_field(PAIR_DTYPE, like="pairs")
+    contact_start: NDArray[np.int64] = array_field(np.int64, like="pairs", more=1)
+    skipped: NDArray[np.void] = array_field(SKIP_DTYPE, like="skipped")
+    step_pairs: NDArray[np.int64] = array_field(np.int64, like="step_pairs")
     first_step: int = 0
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
     part_a: NDArray[np.int32] | None = None
     part_b: NDArray[np.int32] | None = None
-    step_start: NDArray[np.float64] | None = column(np.float64, like="step_pairs", optional=True)
-    exit: NDArray[np.float64] | None = column(np.float64, like="pairs", optional=True)
+    step_start: NDArray[np.float64] | None = array_field(np.float64, like="step_pairs", optional=True)
+    exit: NDArray[np.float64] | None = array_field(np.float64, like="pairs", optional=True)
 
     def __post_init__(self) -> None:
         if self.step_start is None:
