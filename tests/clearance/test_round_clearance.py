@@ -194,6 +194,7 @@ SEEN = [
 
 
 @pytest.mark.parametrize(("bodies", "kinds", "distances", "points"), SEEN)
+@pytest.mark.shared_bits("tests/clearance/test_round_clearance.py")
 def test_contacts_at_a_pose(backend, bodies, kinds, distances, points):
     found = gc.contacts_at(bodies, [[0, 1]], backend=backend.kind)
     assert [gc.Kind(kind).name for kind in found.kind] == kinds
@@ -214,6 +215,7 @@ def test_contacts_at_a_pose(backend, bodies, kinds, distances, points):
 
 
 @pytest.mark.parametrize("kinds", BOXES, ids="-".join)
+@pytest.mark.shared_bits("tests/clearance/test_round_clearance.py")
 def test_nearest_contact_is_the_clearance(backend, kinds):
     """Nothing is nearer than the nearest of all places. Worst seen: 2e-15."""
     n = 10 if backend.kind == "reference" else 100
