@@ -158,7 +158,7 @@ def test_against_the_reference(backend, name):
     assert len(want - single) <= (0 if SCENES[name].get("turn", 1) < 2 else 3)
 
 
-@pytest.mark.parametrize("name", ["few", "any turn", "far"])
+@pytest.mark.parametrize("name", SCENES)
 @pytest.mark.backends("opencl", "cuda")
 def test_same_bits_as_cpu(backend, name):
     from tests.narrow_phase._launch import cpu

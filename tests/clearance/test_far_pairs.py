@@ -135,7 +135,6 @@ def passing(gap, turn=None, mesh=BOX, other=BOX, scale=1.0, offset=0.0):
 @pytest.mark.parametrize("motion", ["relative", "body"])
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
 @pytest.mark.parametrize("gap", [0.5, 1.0, 3.0])
-@pytest.mark.shared_bits("tests/clearance/test_far_pairs.py")
 def test_parallel_faces_by_a_hair(gap, scale, motion, backend):
     """The gap stays what it is during the whole step; it is the limit, or a billionth or more beside it."""
     bodies, pairs = passing(gap, scale=scale)
@@ -225,7 +224,6 @@ def test_motions_too_long_and_poses_that_are_none_keep_their_status(motion, back
 
 
 @pytest.mark.parametrize("name", ["meeting", "whole", "grazing", "resting", "sheets"])
-@pytest.mark.shared_bits("tests/clearance/test_far_pairs.py")
 def test_what_touches_is_found_with_no_distance_at_all(name, backend):
     """Once a limit of 0 left all that meet out, as MISS, and took a tenth of a second for a pair."""
     bodies, pairs = FAMILIES[name](generator(5), 20)

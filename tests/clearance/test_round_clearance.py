@@ -194,7 +194,6 @@ SEEN = [
 
 
 @pytest.mark.parametrize(("bodies", "kinds", "distances", "points"), SEEN)
-@pytest.mark.shared_bits("tests/clearance/test_round_clearance.py")
 def test_contacts_at_a_pose(backend, bodies, kinds, distances, points):
     found = gc.contacts_at(bodies, [[0, 1]], backend=backend.kind)
     assert [gc.Kind(kind).name for kind in found.kind] == kinds

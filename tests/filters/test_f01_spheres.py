@@ -61,7 +61,7 @@ def swing(radius, angle, at, height=0.0):
         (swing(4.0, 3.0, 4.0, ROOT3 + 1e-2), False),
     ],
 )
-@pytest.mark.shared_bits("tests/filters/test_f01_spheres.py")
+@pytest.mark.shared_bits("tests/filters/test_filters.py")
 def test_known_answers(move, meets, precision, backend):
     assert _cases.keeps("spheres", backend, cubes(move), precision).tolist() == [meets]
 
@@ -69,7 +69,7 @@ def test_known_answers(move, meets, precision, backend):
 @pytest.mark.parametrize(
     "name", ["misses", "swings", "drills", "stills", "translations", "passing", "grazing"]
 )
-@pytest.mark.shared_bits("tests/filters/test_f01_spheres.py")
+@pytest.mark.shared_bits("tests/filters/test_filters.py")
 def test_agrees_with_the_reference(name, backend):
     """Where the reference, which is exact, sees the balls meet, the kernel does; the other way round, the
     bound for a turn is worth nothing near the axis and loses what lies between a sine and its chord."""

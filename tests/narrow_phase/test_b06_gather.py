@@ -50,7 +50,6 @@ def test_cut_into_patches(backend, name):
 
 @pytest.mark.parametrize("precision", ["mixed", "double", "single"])
 @pytest.mark.parametrize("kind", ["impact", "axis", "copies", "half_turn", "slides"])
-@pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 def test_joined_meshes(backend, kind, precision):
     scene = _near.slides(8) if kind == "slides" else _near.scene(kind, 8, seed=1)
     partial = check(Near(backend, scene, precision))

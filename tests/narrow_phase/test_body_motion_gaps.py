@@ -11,8 +11,6 @@ import pytest
 import gpu_collide as gc
 from gpu_collide.bodies import quaternion as quat
 
-pytestmark = pytest.mark.shared_bits("tests/narrow_phase/test_body_motion.py")
-
 TOUCH = 1e-11  # of the larger radius: docs/conventions.md
 TABLE = (4.0, 4.0, 2.0)
 RADIUS = np.linalg.norm(TABLE) / 2

@@ -132,7 +132,6 @@ def test_open_meshes_pass_through_nothing():
     assert hits > 50 and apart.sum() > 30
 
 
-@pytest.mark.shared_bits("tests/pluecker/test_moving.py")
 def test_both_go_and_meet(backend):
     on = dict(backend=backend.kind)
     found = translate(still(BOX, [0, 0, 3]), going(BOX, [0, 0, 0], [0, 0, 1]), [0, 0, -3], **on)
@@ -145,7 +144,6 @@ def test_both_go_and_meet(backend):
     np.testing.assert_allclose(found.point[0, 2], 1 + 3 * e / 4, atol=e / 50)
 
 
-@pytest.mark.shared_bits("tests/pluecker/test_moving.py")
 def test_an_obstacle_runs_into_who_stands_and_overtakes_who_goes(backend):
     on = dict(backend=backend.kind)
     stands = translate(still(BOX, [0, 0, 3]), going(BOX, [0, 0, 0], [0, 0, 2.5]), [0, 0, 0], **on)
@@ -158,7 +156,6 @@ def test_an_obstacle_runs_into_who_stands_and_overtakes_who_goes(backend):
     assert slower.status[0] == STATUS.MISS and slower.position[0, 0] == 12
 
 
-@pytest.mark.shared_bits("tests/pluecker/test_moving.py")
 def test_a_wheel_rolls_towards_who_stands(backend):
     """A hexagonal wheel, two flats wide, that rolls on by 3: its rim meets the wall of the box at the time at
     which the farthest corner is as far."""
@@ -179,7 +176,6 @@ def test_a_wheel_rolls_towards_who_stands(backend):
 
 
 @pytest.mark.parametrize("kind", ["translate", "rotate"])
-@pytest.mark.shared_bits("tests/pluecker/test_moving.py")
 def test_who_moves_alike_never_touches(kind, backend):
     """At rest relative to each other: in touch, a zone apart, and all turned askew."""
     for height in (1.0, 1.0 + 1e-13, 1.0 + 2.6e-8, 1.1):
@@ -193,7 +189,6 @@ def test_who_moves_alike_never_touches(kind, backend):
         assert found.status[0] == STATUS.MISS and found.fraction[0] == 1, height
 
 
-@pytest.mark.shared_bits("tests/pluecker/test_moving.py")
 def test_starts_in_touch(backend):
     """What touches and parts is free, and stopped by what comes later; what slides slides; what goes in is
     held."""
@@ -222,7 +217,6 @@ def _faces(mesh):
     ]
 
 
-@pytest.mark.shared_bits("tests/pluecker/test_moving.py")
 def test_grazing(backend):
     """By as little as floats tell: faces that slide on each other do not stop, what is hit by a hair does."""
     on = dict(backend=backend.kind)
@@ -234,7 +228,6 @@ def test_grazing(backend):
             assert abs(found.fraction[0] - 1 / 3) < 1e-7
 
 
-@pytest.mark.shared_bits("tests/pluecker/test_moving.py")
 def test_huge_spins(backend):
     bar = gc.shapes.box((4, 0.1, 0.1))
     for rate in (900.0, 3000.0):  # beyond 1,000 radians in parts of the step
@@ -245,7 +238,6 @@ def test_huge_spins(backend):
         assert 0.1664 < found.fraction[0] < 1 / 6 + 2 * np.pi / rate
 
 
-@pytest.mark.shared_bits("tests/pluecker/test_moving.py")
 def test_a_move_takes_half_the_step_for_each_part(backend):
     on = dict(backend=backend.kind)
     end = gc.Poses.from_quat_wxyz([[2, 0, 1.1]], [[0.8, 0, 0, 0.6]])
@@ -265,7 +257,6 @@ def test_a_move_takes_half_the_step_for_each_part(backend):
     assert 2 + wide == pytest.approx(5 - 2.5 * time - 0.5, abs=1e-6)
 
 
-@pytest.mark.shared_bits("tests/pluecker/test_moving.py")
 def test_still_bodies_beside_those_that_move(backend):
     """They stop movers as they do alone, by the same code; who is first counts."""
     on = dict(backend=backend.kind)
@@ -278,7 +269,6 @@ def test_still_bodies_beside_those_that_move(backend):
     assert side.body[0] == 1 and abs(side.fraction[0] - 1) < 1e-7
 
 
-@pytest.mark.shared_bits("tests/pluecker/test_moving.py")
 def test_a_world_that_stands_still_has_the_bits_it_had(backend):
     """However it is said: one pose, two equal ones, no velocities, the other sign of a quaternion."""
     movers, on = still(BOX, [[0, 0, 3], [4, 0, 3]]), dict(backend=backend.kind)
@@ -295,7 +285,6 @@ def test_a_world_that_stands_still_has_the_bits_it_had(backend):
         assert same_bits(once, translate(movers, scene, [0, 0, -5])) == []
 
 
-@pytest.mark.shared_bits("tests/pluecker/test_moving.py")
 def test_scenes_worlds_rules_and_pairs(backend):
     """A scene whose bodies move answers as its bodies do; worlds, masks, own bodies and pairs count."""
     made = crowd(np.random.default_rng(5), n=24, k=2)
@@ -324,7 +313,6 @@ def test_scenes_worlds_rules_and_pairs(backend):
     assert free.body[0] == 0 and abs(free.fraction[0] - 2 / 3) < 1e-7
 
 
-@pytest.mark.shared_bits("tests/pluecker/test_moving.py")
 def test_zones_that_are_given(backend):
     on = dict(backend=backend.kind)
     meet = dict(
@@ -345,7 +333,6 @@ def test_zones_that_are_given(backend):
         translate(**meet, expel=0.0, **on)
 
 
-@pytest.mark.shared_bits("tests/pluecker/test_moving.py")
 def test_start_inside_and_contacts_where_a_mover_stopped(backend):
     on = dict(backend=backend.kind)
     inside = translate(
@@ -402,7 +389,6 @@ def test_the_same_bits_and_the_reference(turns, backend):
     assert np.abs(ours.fraction - slow.fraction).max() < 1e-12
 
 
-@pytest.mark.shared_bits("tests/pluecker/test_moving.py")
 def test_nothing_and_nobody(backend):
     on = dict(backend=backend.kind)
     nobody = translate(still(BOX, np.zeros((0, 3))), spinning(BOX, [0, 0, 0], [0, 0, 1]), [0, 0, 1], **on)

@@ -8,8 +8,6 @@ from gpu_collide.results.hits import Feature
 from tests.oracle.turning_casts import first_touch, gap_at
 from tests.sweep._scenes import BOX, FIELDS, moving, quaternions, same_bits, still, sweeps
 
-pytestmark = pytest.mark.shared_bits("tests/sweep/test_turning_exact.py")
-
 EXACT = {"turning": "exact"}
 HERE = gc.Poses.identity(1)
 TETRA = gc.Mesh(
