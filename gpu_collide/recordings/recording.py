@@ -18,6 +18,7 @@ from gpu_collide._validate import (
 )
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.bodies.refusals import refuse_compounds
 from gpu_collide.bodies.refusals import refuse_ends
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.trajectories import as_static, collide_trajectories
@@ -487,4 +488,5 @@ def recording_of(
     meshes = (meshes,) if isinstance(meshes, Mesh) else meshes
     still = Poses.identity(source.n_bodies)
     checked = Bodies(meshes, shape, still, still)
+    refuse_compounds(checked, "meshes", "a recording")
     return Recording(times, checked.meshes, checked.shape, as_static(static), lengths, source)

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from gpu_collide.bodies.refusals import refuse_compounds
 from gpu_collide.results.enums import Kind, Status
 from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import clearance_faults
+from gpu_collide.results.of_bodies import manifolds_of_bodies
 from gpu_collide.results.result import Result, counted, made_by, whole_number
 
 if TYPE_CHECKING:
@@ -101,6 +103,9 @@ class Clearance(Result):
     _rows: ClassVar[dict[str, Field]] = _ROWS
     #: Of contacts at a pose the bodies that stand there, until they are saved.
     _bodies: ClassVar[Bodies | None] = None
+    #: Of bodies with compounds the contacts of their rows, which ones these are, `Expansion`, and of each pair
+    #: of rows the pair here.
+    _rows_of: ClassVar[tuple[Clearance, Array, Any, Array] | None] = None
     #: What makes manifolds; `gpu_collide.queries.manifolds` puts it here.
     _reduce: ClassVar[Callable[[Clearance, Bodies, int], Manifolds]]
 
@@ -177,15 +182,22 @@ class Clearance(Result):
             raise ValueError(
                 "bodies: expected the bodies of the query, since files do not hold them, got None"
             )
-        return type(self)._reduce(self, bodies, most)
+        if self._rows_of is None:
+            refuse_compounds(bodies, "bodies", "manifolds of contacts from a file")
+            return type(self)._reduce(self, bodies, most)
+        found, rows, to, owner = self._rows_of
+        told = type(self)._reduce(found[np.sort(rows)], bodies.rows, most)
+        return manifolds_of_bodies(told, to, self.pairs, owner)
 
     def _selected(self, rows: Array) -> Self:
-        return super()._selected(rows)._of(self._bodies)
+        made = self._rows_of
+        if made is not None:
+            made = made[0], made[1][rows], *made[2:]
+        return super()._selected(rows)._of(self._bodies, made)
 
-    def _of(self, bodies: Bodies | None) -> Self:
-        """This result, which remembers its bodies from now on."""
-        if bodies is not None:
-            self.__dict__["_bodies"] = bodies
+    def _of(self, bodies: Bodies | None, rows_of: Any = None) -> Self:
+        """This result, which remembers its bodies from now on, and of which rows of theirs it was made."""
+        self.__dict__.update(_bodies=bodies, _rows_of=rows_of)
         return self
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from gpu_collide._validate import as_float_array, check_bool, check_finite
 from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.compound import Compound
 from gpu_collide.bodies.poses import Poses, as_poses
 from gpu_collide.bodies.quaternion import multiply, rotate
 from gpu_collide.geometry.mesh.mesh import Mesh
@@ -167,8 +168,8 @@ class Robot:
         """
         return poses_of(self._links.links(self._links.joints(self._values(self._free(q, "q")))))
 
-    def link_mesh(self, link: str) -> Mesh:
-        """All shapes of a link as one mesh in the link's frame, for a solver that has one body for each link.
+    def link_shape(self, link: str) -> Compound:
+        """All shapes of a link as one in the link's frame, for a solver that has one body for each link.
 
         Parameters
         ----------
@@ -177,13 +178,13 @@ class Robot:
 
         Returns
         -------
-        Mesh
+        Compound
             Its parts are called as the bodies of `recording` are.
 
         Raises
         ------
         ValueError
-            There is no such link; it has no shapes, or shapes of different rounding (`Mesh.join`).
+            There is no such link, or it has no shapes.
         """
         if link not in self.link_names:
             raise ValueError(f"link: expected one of {', '.join(self.link_names)}, got {link!r}")
@@ -193,7 +194,7 @@ class Robot:
         names = [f"{link}/{k}" for k in range(len(mine))] if len(mine) > 1 else [link]
         position, quat = (np.stack([self._frames[k][i] for k in mine]) for i in (0, 1))
         meshes = [self._bodies.meshes[self._bodies.shape[k]] for k in mine]
-        return Mesh.join(meshes, Poses.from_quat_wxyz(position, quat), names=names)
+        return Compound(meshes, Poses.from_quat_wxyz(position, quat), names=names)
 
     def recording(
         self, q: ArrayLike, times: ArrayLike | None = None, *, static: Bodies | Mesh | None = None

@@ -12,7 +12,7 @@ from gpu_collide._validate import as_float_array, as_int_array, as_numpy, first_
 from gpu_collide.backends import sources
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.movers import Movers
-from gpu_collide.bodies.refusals import refuse_ends, refuse_rounded
+from gpu_collide.bodies.refusals import refuse_compounds, refuse_ends, refuse_rounded
 from gpu_collide.bodies.rules import EVERYWHERE, LARGEST_WORLD
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.geometry.preparation import prepared
@@ -48,6 +48,7 @@ def check_movers(
 ) -> Movers:
     """`Movers` of the caller's arguments, with a row for each of them, or for each of `pairs`."""
     if isinstance(movers, Bodies):
+        refuse_compounds(movers, "movers", "this query")
         refuse = refuse_ends if rounded else refuse_rounded
         refuse(movers.meshes, "movers", "this query")
         poses = movers.start
