@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     from gpu_collide import batch
 
 __all__ = [
-    "Bodies", "BroadPhase", "Clearance", "Compound", "Contacts", "Encounters", "EventKind", "FilterReport", "Joint",
-    "Kind", "Manifolds", "Mesh", "MotionChecks", "NearMisses", "PointMatch", "Poses", "Recording", "Robot",
-    "Scene", "Side", "Status",
+    "Bodies", "BroadPhase", "Clearance", "Compound", "Contacts", "Encounters", "EventKind", "FilterReport",
+    "Joint", "Kind", "Manifolds", "Mesh", "MotionChecks", "NearMisses", "PointMatch", "Poses", "Recording",
+    "Robot", "Scene", "Side", "Status",
     "TrafficEvents", "TrajectoryContacts", "Tuning", "baselines", "batch", "check_motions", "chord_error",
     "clearance", "collide", "collide_trajectories", "contacts_at", "devices", "events", "events_of",
     "find_pairs", "load_mesh", "load_recording", "motion_difference", "pluecker",

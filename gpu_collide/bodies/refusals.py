@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from collections.abc import Sequence
+    from typing import Any
 
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.geometry.mesh.mesh import Mesh

@@ -11,7 +11,6 @@ import numpy as np
 from gpu_collide._validate import check_pairs, lengths_of_pairs
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.rules import check_rules
-from gpu_collide.results.clearance import Clearance
 from gpu_collide.results.contacts import Contacts
 from gpu_collide.results.of_bodies import clearance_of_bodies, contacts_of_bodies
 
@@ -55,7 +54,8 @@ def _of_rows(call: Any, of: Any, asked: dict[str, Any], subject: str) -> Any:
             "exit: expected False of bodies with compounds of several meshes, whose parts leave at different "
             "times, got True; ask clearance at some times"
         )
-    pairs = owner = None
+    pairs: Any = None
+    owner: Any = None
     if asked.get("pairs") is not None:
         pairs = check_pairs(asked["pairs"], len(of))
         asked["pairs"], owner = to.products(pairs)

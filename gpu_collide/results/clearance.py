@@ -103,8 +103,8 @@ class Clearance(Result):
     _rows: ClassVar[dict[str, Field]] = _ROWS
     #: Of contacts at a pose the bodies that stand there, until they are saved.
     _bodies: ClassVar[Bodies | None] = None
-    #: Of bodies with compounds the contacts of their rows, which ones these are, `Expansion`, and of each pair
-    #: of rows the pair here.
+    #: Of bodies with compounds the contacts of their rows, which ones these are, `Expansion`, and of each
+    #: pair of rows the pair here.
     _rows_of: ClassVar[tuple[Clearance, Array, Any, Array] | None] = None
     #: What makes manifolds; `gpu_collide.queries.manifolds` puts it here.
     _reduce: ClassVar[Callable[[Clearance, Bodies, int], Manifolds]]

@@ -93,7 +93,7 @@ def contacts_of_bodies(
 def clearance_of_bodies(
     found: Clearance, to: Expansion, pairs: Array, owner: Array, times: int | None, every: bool
 ) -> Clearance:
-    """`Clearance` of the pairs of bodies: for each pair, or each pair and time, the row of the least distance.
+    """`Clearance` of the pairs of bodies: of each pair, or each pair and time, the row of the least distance.
 
     Parameters
     ----------

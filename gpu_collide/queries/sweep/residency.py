@@ -62,8 +62,8 @@ class CastRules(NamedTuple):
         """Raise if a body is ignored, among bodies that are several for a cast."""
         if self.ignore is not None:
             raise ValueError(
-                "ignore: expected None among compounds of several meshes, got some; leave bodies out by group "
-                "and mask"
+                "ignore: expected None among compounds of several meshes, got some; leave bodies out by "
+                "group and mask"
             )
 
     def checked(self, n: int, n_bodies: int) -> Array | None:
