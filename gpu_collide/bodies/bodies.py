@@ -73,7 +73,7 @@ class Bodies(Frozen):
         World of each body then. Queries use it where nothing else is said; answers for each world are
         `Contacts.by_world`.
     named : bool
-        Some mesh has names of its parts.
+        Some mesh may have names of its parts.
     spins : Spins or None
         Of bodies given by velocities, how they move; None if all were given by two poses.
     valid : (n,) bool
@@ -102,9 +102,7 @@ class Bodies(Frozen):
     worlds: tuple[int, int] | None
     named: bool
     spins: Spins | None = None
-    #: Of bodies with compounds, the rows that they are for queries.
-    expansion: Expansion | None = None
-    #: Of such rows, (n,) int32: the body of each.
+    #: Of rows (`expansion`), (n,) int32: the body of each.
     body: NDArray[np.int32] | None = None
 
     def __init__(
@@ -152,14 +150,10 @@ class Bodies(Frozen):
         shape = as_int_array(shape, "shape", shape=(None,), low=0, high=len(meshes), dtype=np.int32)
         if len(shape) != len(start):
             raise ValueError(f"shape: expected one mesh index per pose, {len(start)}, got {len(shape)}")
-        named = any(mesh.parts is not None for mesh in meshes)  # type: ignore[union-attr]
-        expansion = None
-        if any(isinstance(mesh, Compound) for mesh in meshes):
-            expansion = Expansion.of(meshes, shape)  # type: ignore[arg-type]
+        named = any(isinstance(mesh, Compound) or mesh.parts is not None for mesh in meshes)  # type: ignore
         self.__dict__.update(
-            meshes=meshes, shape=owned(shape), start=start, end=end, worlds=worlds, named=named,
-            expansion=expansion,
-        )  # fmt: skip
+            meshes=meshes, shape=owned(shape), start=start, end=end, worlds=worlds, named=named
+        )
 
     @classmethod
     def from_velocities(
@@ -322,7 +316,7 @@ class Bodies(Frozen):
         other = Bodies.__new__(Bodies)
         other.__dict__.update(
             meshes=self.meshes, shape=self.shape, start=start, end=end, worlds=self.worlds, named=self.named,
-            expansion=self.expansion, body=self.body,
+            body=self.body, _expansion=self.expansion,
         )  # fmt: skip
         return other
 
@@ -333,6 +327,17 @@ class Bodies(Frozen):
             meshes=self.meshes, shape=shape, start=start, end=end, worlds=None, named=self.named
         )
         return other
+
+    @property
+    def expansion(self) -> Expansion | None:
+        """Of bodies with compounds, which rows they are for queries; else None."""
+        if not self.named:
+            return None
+        if "_expansion" not in self.__dict__:
+            some = any(isinstance(mesh, Compound) for mesh in self.meshes)
+            self.__dict__["_expansion"] = Expansion.of(self.meshes, self.shape) if some else None
+        found: Expansion | None = self.__dict__["_expansion"]
+        return found
 
     @property
     def rows(self) -> Bodies:
