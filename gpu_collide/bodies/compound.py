@@ -130,6 +130,7 @@ class Compound(Frozen):
             vertex_face_start=vertex_start, vertex_faces=vertex_faces,
         )  # fmt: skip
 
+    thin = False
     part_of = Mesh.part_of
 
     def __repr__(self) -> str:
