@@ -119,6 +119,7 @@ class Robot:
         srdf: StrPath | None = None,
         ignore: Iterable[tuple[str, str]] = (),
         base: Poses | None = None,
+        exact_cylinders: bool = False,
     ) -> Robot:
         """A robot from a URDF file: its joints, and the collision shapes of its links.
 
@@ -133,11 +134,15 @@ class Robot:
             SRDF whose ``disable_collisions`` are pairs to ignore.
         ignore, base
             As in `Robot`.
+        exact_cylinders : bool, optional
+            Cylinders are cylinders (`shapes.cylinder`), for what takes these: first contacts of `link_shape`
+            and `recording`. By default prisms of 32 sides around them, up to 0.49 % of the radius larger,
+            which `edges` takes as well.
 
         Returns
         -------
         Robot
-            Cylinders and spheres become polyhedra around them: up to 0.49 % and 1.9 % of the radius larger.
+            Boxes and spheres are what they are.
 
         Raises
         ------
@@ -146,7 +151,7 @@ class Robot:
         FileNotFoundError, ValueError
             There is no such file, or it cannot be read; or joints of other kinds (floating, planar).
         """
-        joints, shapes = read_urdf(path)
+        joints, shapes = read_urdf(path, check_bool(exact_cylinders, "exact_cylinders"))
         if not any(shapes.values()):
             raise ValueError(f"path: expected URDF with collision shapes, got none in {path!r}")
         disabled = [] if srdf is None else disabled_pairs(srdf)
@@ -342,8 +347,10 @@ class Robot:
         own = self._owner
         place = np.array([at for at, _ in frames]).reshape(-1, 3)
         turn = np.array([turn for _, turn in frames]).reshape(-1, 4)
-        points = [mesh.vertices for mesh in self._bodies.meshes]
-        low, high = np.array([p.min(axis=0) for p in points]), np.array([p.max(axis=0) for p in points])
+        meshes = self._bodies.meshes
+        rim = np.array([0.0 if mesh.ends is None else mesh.rounding for mesh in meshes])[:, None]
+        low = np.array([mesh.vertices.min(axis=0) for mesh in meshes]) - rim  # balls are where centers are
+        high = np.array([mesh.vertices.max(axis=0) for mesh in meshes]) + rim
         return Chain(
             *joints, t.carrier[own], t.place[own] + rotate(t.rest[own], place), multiply(t.rest[own], turn),
             low[self._bodies.shape], high[self._bodies.shape], self._base,
