@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array
-    from gpu_collide.bodies.rules import Rules
 
 __all__ = ["Compound", "Expansion"]
 
@@ -256,9 +255,9 @@ class Expansion(NamedTuple):
         rows = self.first[pairs[owner]] + np.stack(np.divmod(place, b[owner]), axis=1)
         return rows.astype(np.int32), owner
 
-    def rules(self, rules: Rules) -> dict[str, Any]:
-        """Rules of bodies as those of rows, by the names of arguments: no two rows of a body are a pair."""
-        told = rules.arguments()
+    def rules(self, told: dict[str, Any]) -> dict[str, Any]:
+        """`Rules.arguments` of bodies as those of rows: no two rows of a body are a pair."""
+        told = dict(told)
         for name in ("world", "group", "mask"):
             told[name] = None if told[name] is None else told[name][self.body]
         several = np.flatnonzero(np.diff(self.first) > 1)

@@ -62,7 +62,7 @@ def _of_rows(call: Any, of: Any, asked: dict[str, Any], subject: str) -> Any:
     elif isinstance(of, Bodies):
         told = {name: asked[name] for name in _RULES if name in asked}
         told["world"] = of.world if told.get("world") is None else told["world"]
-        rules = to.rules(check_rules(len(of), **told))
+        rules = to.rules(check_rules(len(of), **told).arguments())
         asked.update({name: rules[name] for name in _RULES if name in inspect.signature(call).parameters})
     for name in _LENGTHS:
         if np.ndim(asked.get(name, 0.0)):

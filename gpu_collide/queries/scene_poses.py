@@ -164,7 +164,7 @@ class ScenePoses:
         self._active, self._rules = active, self._all_rules.only(active)
         to = self._made.expansion
         if to is not None:
-            self._rules = check_rules(len(to.body), **to.rules(self._rules))
+            self._rules = check_rules(len(to.body), **to.rules(self._rules.arguments()))
 
     def _checked(self, poses: Any, name: str) -> Poses:
         """`poses` of all bodies."""

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from gpu_collide.bodies.refusals import refuse_compounds
 from gpu_collide.results.enums import Kind, Status
 from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import clearance_faults
-from gpu_collide.results.of_bodies import manifolds_of_bodies
 from gpu_collide.results.result import Result, counted, made_by, whole_number
 
 if TYPE_CHECKING:
@@ -160,12 +158,7 @@ class Clearance(Result, rows="pair"):
             raise ValueError(
                 "bodies: expected the bodies of the query, since files do not hold them, got None"
             )
-        if self._rows_of is None:
-            refuse_compounds(bodies, "bodies", "manifolds of contacts from a file")
-            return type(self)._reduce(self, bodies, most)
-        found, rows, to, owner = self._rows_of
-        told = type(self)._reduce(found[np.sort(rows)], bodies.rows, most)
-        return manifolds_of_bodies(told, to, self.pairs, owner)
+        return type(self)._reduce(self, bodies, most)
 
     def _selected(self, rows: Array) -> Self:
         made = self._rows_of

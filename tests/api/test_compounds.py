@@ -329,7 +329,8 @@ PLAIN = gc.Bodies(BOX, None, HERE, HERE)
         lambda: gc.view.page(gc.collide(MIXED), MIXED, "no.html"),
         lambda: gc.Recording.from_arrays({"time": [0, 1], "position": np.zeros((2, 1, 3)),
                                           "quat_wxyz": np.tile(ONE, (2, 1, 1))}, meshes=MIXED.meshes[0]),
-        lambda: gc.collide_trajectories(BOX, None, poses([0, 0, 0]).broadcast_to((2, 1)), [0, 1], static=MIXED),
+        lambda: gc.collide_trajectories(BOX, None, poses([0, 0, 0]).broadcast_to((2, 1)), [0, 1],
+                                        static=MIXED),
     ],
 )  # fmt: skip
 def test_queries_that_know_no_compounds_refuse_them(ask):
