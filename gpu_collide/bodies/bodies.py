@@ -18,7 +18,6 @@ from gpu_collide._validate import (
 )
 from gpu_collide.bodies.compound import Compound, Expansion
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.bodies.refusals import refuse_compounds
 from gpu_collide.bodies.spins import SPIN, Spins, per_body
 from gpu_collide.geometry.io.files import load_mesh
 from gpu_collide.geometry.mesh.mesh import Mesh
@@ -35,6 +34,7 @@ __all__ = [
     "Bodies",
     "all_valid",
     "check_bodies",
+    "refuse_compounds",
     "with_spins",
     "without",
 ]
@@ -471,3 +471,14 @@ def check_bodies(value: Any) -> Bodies:
     if hasattr(value, "bodies"):
         has = "; pass its .bodies, or ask it by its own methods"
     raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(value).__name__}{has}")
+
+
+def refuse_compounds(bodies: Any, name: str, what: str) -> None:
+    """Raise ``ValueError`` if the argument `name` has compounds of several meshes, which `what` does not
+    take."""
+    if bodies.expansion is not None:
+        raise ValueError(
+            f"{name}: expected no compounds of several meshes, which {what} does not take, got some; make "
+            "a polyhedron of each round part (Mesh.to_polyhedron), so that all parts go into one mesh, or "
+            "make its parts bodies of their own"
+        )

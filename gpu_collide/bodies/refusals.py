@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.geometry.mesh.mesh import Mesh
 
-__all__ = ["check_motion", "refuse_compounds", "refuse_ends", "refuse_rounded", "refuse_spins"]
+__all__ = ["check_motion", "refuse_ends", "refuse_rounded", "refuse_spins"]
 
 POSE_TO_POSE = "Bodies(meshes, shape, bodies.start, bodies.end) moves them from pose to pose"
 
@@ -22,17 +21,6 @@ def check_motion(bodies: Bodies, motion: str) -> None:
         raise ValueError(
             f"motion: expected 'body' for bodies that spin (from_velocities), got {motion!r}; pass "
             f"motion='body', or {POSE_TO_POSE}"
-        )
-
-
-def refuse_compounds(bodies: Any, name: str, what: str) -> None:
-    """Raise ``ValueError`` if the argument `name` has compounds of several meshes, which `what` does not
-    take."""
-    if bodies.expansion is not None:
-        raise ValueError(
-            f"{name}: expected no compounds of several meshes, which {what} does not take, got some; make "
-            "a polyhedron of each round part (Mesh.to_polyhedron), so that all parts go into one mesh, or "
-            "make its parts bodies of their own"
         )
 
 
