@@ -37,7 +37,7 @@ def crowd(rng, kinds, n, per_body=3, spread=3.0):
         chosen = [kinds[i] for i in rng.integers(len(kinds), size=per_body)]
         at = random_poses(rng, per_body, 0.6)
         compounds.append(gc.Compound(chosen, at))
-        meshes += chosen
+        meshes += [gc.Compound([part]) for part in chosen]  # so that balls turn as their poses say
         places.append(at)
         body += [k] * per_body
     start, end = random_poses(rng, n, spread), random_poses(rng, n, spread)
@@ -95,6 +95,26 @@ def test_compounds_meet_and_come_near_as_their_parts_do(backend, motion):
     assert np.array_equal(near.distance.reshape(-1, 4) > 0, apart) and 5 < (~apart).sum() < apart.sum()
     assert np.allclose(near.distance.reshape(-1, 4)[apart], least[apart], rtol=0, atol=1e-12)  # 5e-14
     assert (np.diff(near.distance.reshape(-1, 4)[:, 1:3]) == 0).all()
+
+
+def test_round_parts_go_round_with_their_body(backend):
+    """A ball and a wheel on the end of an arm that turns by a right angle: they meet posts on their arc."""
+    shapes = [gc.shapes.box((2, 0.1, 0.1)), gc.shapes.sphere(0.25), gc.shapes.cylinder(0.25, 0.1)]
+    arm = gc.Compound(shapes, poses([1, 0, 0], [2, 0, 0], [-2, 0, 0]), names=["arm", "ball", "wheel"])
+    angle, half = 1.0, np.pi / 4
+    out = 2 * np.array([np.cos(angle), np.sin(angle), 0])
+    posts = gc.Poses.from_quat_wxyz([out, -out], [ONE, ONE])
+    start = gc.Poses.concatenate([poses([0, 0, 0]), posts])
+    turned = gc.Poses.from_quat_wxyz([[0, 0, 0]], [[np.cos(half), 0, 0, np.sin(half)]])
+    end = gc.Poses.concatenate([turned, posts])
+    bodies = gc.Bodies([arm, gc.shapes.sphere(0.25)], [0, 1, 1], start, end)
+    late = (angle - 2 * np.arcsin(0.5 / 4)) / (
+        np.pi / 2
+    )  # when centers on a circle of radius 2 are 0.5 apart
+    for motion in ("relative", "body"):
+        found = gc.collide(bodies, [[0, 1], [0, 2]], contacts="first", motion=motion, backend=backend.kind)
+        assert np.allclose(found.toi, late, rtol=0, atol=1e-13)  # worst seen 3e-16
+        assert found.part_names("part_a").tolist() == ["ball", "wheel"]
 
 
 def test_features_and_points_are_those_of_the_part_that_is_named(backend):
