@@ -190,14 +190,14 @@ def prove(
     if obstacles is not None:
         if not isinstance(obstacles, Bodies):
             raise TypeError(f"obstacles: expected gpu_collide.Bodies, got {type(obstacles).__name__}")
-        obstacles = obstacles.rows
-        refuse_ends(obstacles.meshes, "obstacles", "this query")
         wrong = np.flatnonzero(~(still_bodies(obstacles) & obstacles.valid))
         if len(wrong):
             raise ValueError(
                 "obstacles: expected bodies that stand still, with poses that are valid, got "
                 f"{how_many(len(wrong), 'other')}, first: {first_few(wrong)}; what moves can be a link"
             )
+        obstacles = obstacles.rows
+        refuse_ends(obstacles.meshes, "obstacles", "this query")
     refuse_compounds(links, "meshes", "this query")
     refuse_ends(links.meshes, "meshes", "this query")
     n = len(links)

@@ -72,7 +72,7 @@ class Scene(ScenePoses):
     Parameters
     ----------
     meshes : Mesh or sequence of Mesh
-        The different shapes.
+        The different shapes, as `Bodies` takes them: compounds too.
     shape : (n,) array_like of int or None
         Which mesh each body has; None if there is a single mesh and poses say how many bodies there are.
     poses : Poses of shape (n,) or (worlds, n), or (position, quat_wxyz), optional
