@@ -54,6 +54,13 @@ def _of_rows(call: Any, of: Any, asked: dict[str, Any], subject: str) -> Any:
             "exit: expected False of bodies with compounds of several meshes, whose parts leave at different "
             "times, got True; ask clearance at some times"
         )
+    times: Any = asked.get("at")
+    regions = bool(asked.get("regions"))
+    if regions and np.size(times) > len(np.unique(times)):
+        raise ValueError(
+            "at: expected different times with regions of compounds of several meshes, got some that are "
+            "equal; ask for each once"
+        )
     pairs: Any = None
     owner: Any = None
     if asked.get("pairs") is not None:
@@ -84,6 +91,4 @@ def _of_rows(call: Any, of: Any, asked: dict[str, Any], subject: str) -> Any:
         return contacts_of_bodies(found, to, bodies, pairs, owner, asked.get("contacts") == "first")
     if "margin" in found.info:
         return clearance_of_bodies(found, to, pairs, owner, None, True)
-    times = asked.get("at")
-    times = 1 if times is None else np.size(times)
-    return clearance_of_bodies(found, to, pairs, owner, times, bool(asked.get("regions")))
+    return clearance_of_bodies(found, to, pairs, owner, 1 if times is None else np.size(times), regions)

@@ -361,6 +361,8 @@ def test_queries_that_know_no_compounds_refuse_them(ask):
 def test_what_is_not_known_of_compounds_is_refused():
     with pytest.raises(ValueError, match="exit: expected False of bodies with compounds"):
         gc.collide(MIXED, exit=True)
+    with pytest.raises(ValueError, match="at: expected different times"):
+        gc.clearance(MIXED, [[0, 1]], at=[0.5, 0.5], regions=True)
     with pytest.raises(ValueError, match="ignore: expected None among compounds"):
         gc.sweep.rays([0, 0, 9], [0, 0, -9], MIXED, ignore=0)
 
