@@ -20,7 +20,7 @@ def conjugate(q: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def cross(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cross products of (..., 3) vectors; of few rows in a quarter of the time of `numpy.cross`, with its bits."""
+    """Cross products of (..., 3) vectors; of few rows faster than `numpy.cross`, with its bits."""
     ax, ay, az = (a[..., k] for k in range(3))
     bx, by, bz = (b[..., k] for k in range(3))
     first = ay * bz - az * by
