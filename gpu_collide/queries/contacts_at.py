@@ -12,6 +12,7 @@ from gpu_collide.backends import get_backend, sources
 from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.refusals import refuse_ends
 from gpu_collide.bodies.rules import check_rules
+from gpu_collide.geometry.arrays.order import order_of, taken
 from gpu_collide.queries.collide import refuse_rules, warn_of_invalid_in
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.engine_cache import options_of
@@ -216,5 +217,5 @@ def _fields(told: TouchPoints, margin: Array, touch: Array, time: float) -> dict
         "point_b": np.concatenate([np.where(on_b, told.point, told.point + way), zero]),
         "normal": np.concatenate([told.normal, zero]),
     }
-    order = np.lexsort([fields[x] for x in ("feature_b", "feature_a", "kind", "distance", "pair")])
-    return {name: column[order] for name, column in fields.items()}
+    order = order_of(*(fields[x] for x in ("pair", "distance", "kind", "feature_a", "feature_b")))
+    return taken(fields, order)

@@ -13,6 +13,7 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.errors import MemoryLimitError
+from gpu_collide.geometry.arrays.order import order_of, taken
 from gpu_collide.pipeline.broad_phase.trees import BodyTree
 from gpu_collide.pipeline.device_scene import DeviceScene
 from gpu_collide.pipeline.launch.world_query import REAL, Stage, WorldQuery
@@ -295,8 +296,9 @@ def _in_order(found, shift):
     reals = np.concatenate([np.zeros((0, POINT_REAL.stride)), *(piece[1] for piece in found)])
     names = {"mover": "mover", "kind": "kind", "feature_a": "a", "body": "body", "feature_b": "b"}
     columns = {name: ints[:, POINT[column]] for name, column in names.items()}
-    order = np.lexsort(tuple(columns.values())[::-1])
-    fields = {name: column[order] for name, column in columns.items()}
-    fields |= {name: reals[order, POINT_REAL[name]] for name in ("point", "normal", "distance")}
-    fields["point"] = fields["point"] + shift
+    order = order_of(*columns.values())
+    fields = taken(columns, order)
+    reals = reals.take(order, axis=0)
+    fields |= {name: reals[:, POINT_REAL[name]].copy() for name in ("point", "normal", "distance")}
+    fields["point"] += shift
     return fields

@@ -10,6 +10,7 @@ import numpy as np
 from gpu_collide._calls import renamed
 from gpu_collide._options import Options
 from gpu_collide.backends import sources
+from gpu_collide.geometry.arrays.order import order_of, taken
 from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.pluecker.initial_overlap import overlaps
 from gpu_collide.queries.pluecker.movers import (
@@ -238,7 +239,7 @@ def _told(
 
 def _without(drop: Array, rows: dict[str, Any]) -> dict[str, Any]:
     """Rows without those to be dropped, (c,) bool."""
-    return {name: column[~drop] for name, column in rows.items()} if drop.any() else rows
+    return taken(rows, np.flatnonzero(~drop)) if drop.any() else rows
 
 
 def _of_pairs(rows: dict[str, Array], places: dict[str, Array], n: int) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.bodies import quaternion
+from gpu_collide.geometry.arrays.order import order_of, taken
 from gpu_collide.geometry.preparation.prepared import kept_with
 from gpu_collide.results.enums import Touch
 
@@ -68,19 +69,29 @@ def told_before(found: dict[str, Array], far: Array, rough: Array) -> Array:
     way = normal * found["distance"][rows, None]
     foot = np.where(on_mover, point - way, point)
     height, rough = foot @ ALONG, rough[rows]
-    order = np.lexsort((height, found["body"][rows], found["mover"][rows]))
+    mover, body = found["mover"][rows], found["body"][rows]
+    order = order_of(mover, body, height)
+    begin, ends = np.arange(len(rows) - 1), (foot, foot + way)
     for step in range(1, len(rows)):
-        one, two = order[:-step], order[step:]
+        begin = begin[: np.searchsorted(begin, len(rows) - step)]  # whose next so far was near as well
+        one, two = order[begin], order[begin + step]
         near = height[two] - height[one] <= 2.0 * rough[one]
-        for name in ("mover", "body"):
-            near &= found[name][rows[one]] == found[name][rows[two]]
-        if not near.any():
+        near &= (mover[one] == mover[two]) & (body[one] == body[two])
+        begin = begin[near]
+        if not len(begin):
             break
-        near &= (np.abs(normal[one] - normal[two]) <= ALIKE).all(axis=1)
-        for end in (foot, foot + way):
-            near &= (np.abs(end[one] - end[two]) <= rough[one, None]).all(axis=1)
-        told[rows[np.maximum(one, two)[near]]] = True
+        one, two = one[near], two[near]
+        same = _within(normal, one, two, ALIKE)
+        for end in ends:
+            same &= _within(end, one, two, rough[one])
+        told[rows[np.maximum(one, two)[same]]] = True
     return told
+
+
+def _within(rows: Array, one: Array, two: Array, most: Array | float) -> Array:
+    """Whether no coordinate of two rows differs by more, (k,) bool."""
+    way = np.abs(rows.take(one, axis=0) - rows.take(two, axis=0))
+    return (way[:, 0] <= most) & (way[:, 1] <= most) & (way[:, 2] <= most)
 
 
 def behind_nothing(found: dict[str, Array], stands: Array, rows: Movers, bodies: Bodies) -> Array:
@@ -94,8 +105,7 @@ def behind_nothing(found: dict[str, Array], stands: Array, rows: Movers, bodies:
     some = of_movers(found["mover"], behind)
     if len(some) < len(behind):
         if len(some):
-            part = {name: column[some] for name, column in found.items()}
-            behind[some] = behind_nothing(part, stands[some], rows, bodies)
+            behind[some] = behind_nothing(taken(found, some), stands[some], rows, bodies)
         return behind
     of_world = (kind == Touch.FV) | (kind == Touch.EV)
     what = np.where(of_world, 1, np.where(kind == Touch.EE, 2, 0))
@@ -212,6 +222,5 @@ def _edges_from(mesh: Mesh) -> tuple[Array, Array, Array, Array]:
 
 def sorted_rows(found: dict[str, Any]) -> dict[str, Any]:
     """The same in the order of mover, kind, feature of the mover, body and feature of the body."""
-    names = ("feature_b", "body", "feature_a", "kind", "mover")
-    order = np.lexsort([found[name] for name in names])
-    return {name: column[order] for name, column in found.items()}
+    names = ("mover", "kind", "feature_a", "body", "feature_b")
+    return taken(found, order_of(*(found[name] for name in names)))
