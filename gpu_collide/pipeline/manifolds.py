@@ -95,7 +95,7 @@ class Reducer:
         names = ("kind", "feature_a", "feature_b", "distance", "point_a", "point_b", "normal")
         sent = {name: getattr(contacts, name)[order] for name in names}
         sent["kind"] = sent["kind"].view(np.uint8)
-        start = np.searchsorted(pair[order], np.arange(len(contacts.pairs) + 1)).astype(np.int32)
+        start = np.append(0, np.cumsum(np.bincount(pair, minlength=len(contacts.pairs)))).astype(np.int32)
         return {f"{name}_in": self._sent(array) for name, array in (sent | {"start": start}).items()}
 
     def _sent(self, array: Array) -> Any:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
 
-__all__ = ["order_of", "taken"]
+__all__ = ["groups_of", "order_of", "taken"]
 
 #: Of fewer rows keys take longer to make than to go without.
 FEW = 256
@@ -35,11 +35,21 @@ def order_of(*columns: Array) -> Array:
     return key.argsort(kind="stable")
 
 
+def groups_of(*columns: Array) -> Array:
+    """A number for each row, the same of rows that are the same in all columns of numbers."""
+    order = order_of(*columns)
+    groups, new = np.empty(len(order), np.int64), np.zeros(len(order), bool)
+    for column in columns:
+        inner = column.take(order)
+        new[1:] |= inner[1:] != inner[:-1]
+    groups[order] = np.cumsum(new)
+    return groups
+
+
 def _ranks(column: Array) -> Array:
     """Whole numbers in the order of numbers: the same of those that are equal."""
     order = column.argsort()
-    inner = column.take(order)
-    ranks = np.empty(len(order), np.int64)
+    inner, ranks = column.take(order), np.empty(len(order), np.int64)
     ranks[order] = np.append(0, np.cumsum(inner[1:] != inner[:-1]))
     return ranks
 

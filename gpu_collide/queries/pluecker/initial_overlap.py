@@ -10,6 +10,7 @@ import numpy as np
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.geometry.arrays.order import taken
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.clearance_arguments import PROGRAMS, Asked
 from gpu_collide.queries.collide import collide
@@ -86,7 +87,7 @@ def overlaps(
     deep, _ = engine.clearance(both, pairs, DEPTHS)
     engines.give(both.meshes, engine)
     into = np.flatnonzero(deep["status"] == Status.INITIAL_OVERLAP)
-    deep = {name: column[into] for name, column in deep.items()}
+    deep = taken(deep, into)
     row, told = deep["pair"], deep["distance"] < 0.0
     kind, number, normal = np.where(told, deep["kind"], Kind.NONE), deep["feature_b"], deep["normal"]
     point = np.where(ON_MOVER[_TOUCHES[kind]][:, None], deep["point_b"], deep["point_a"])

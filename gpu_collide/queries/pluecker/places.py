@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.bodies import quaternion
-from gpu_collide.geometry.arrays.order import order_of, taken
+from gpu_collide.geometry.arrays.order import groups_of, order_of, taken
 from gpu_collide.geometry.preparation.prepared import kept_with
 from gpu_collide.results.enums import Touch
 
@@ -25,7 +25,6 @@ __all__ = [
     "BEYOND",
     "behind_nothing",
     "beside",
-    "of_movers",
     "separated",
     "sorted_rows",
     "told_before",
@@ -102,7 +101,7 @@ def behind_nothing(found: dict[str, Array], stands: Array, rows: Movers, bodies:
     behind = distance < -stands
     if not behind.any():
         return behind
-    some = of_movers(found["mover"], behind)
+    some = _of_movers(found["mover"], behind)
     if len(some) < len(behind):
         if len(some):
             behind[some] = behind_nothing(taken(found, some), stands[some], rows, bodies)
@@ -110,12 +109,11 @@ def behind_nothing(found: dict[str, Array], stands: Array, rows: Movers, bodies:
     of_world = (kind == Touch.FV) | (kind == Touch.EV)
     what = np.where(of_world, 1, np.where(kind == Touch.EE, 2, 0))
     number = np.where(of_world, found["feature_b"], found["feature_a"])
-    keys = np.stack([found["mover"], found["body"], what, number], axis=1)
-    which = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    which = groups_of(found["mover"], found["body"], what, number)
     ahead = ~behind
     ahead &= np.isin(which, which[behind])
     ahead &= ~_leads_behind(found, ahead, stands, rows, bodies)
-    before = np.full(len(keys), np.inf)
+    before = np.full(len(which), np.inf)
     np.minimum.at(before, which[ahead], np.abs(distance[ahead]))
     return behind & (before[which] <= -distance)
 
@@ -128,7 +126,7 @@ def beside(found: dict[str, Array], stands: Array, rows: Movers, bodies: Bodies)
     drop = _leads_behind(found, touch, stands, rows, bodies)
     if not drop.any():
         return drop
-    some = of_movers(found["mover"], drop)
+    some = _of_movers(found["mover"], drop)
     pair = found["mover"][some].astype(np.int64) << 32 | found["body"][some]
     kept = np.unique(pair[(touch & ~drop)[some]])
     drop[some] &= np.isin(pair, kept)
@@ -154,7 +152,8 @@ def separated(
     normal, mover, body = found["normal"][ahead[first[at[some]]]], mover[some], body[some]
     low = _support(rows.meshes, rows.shape[mover], rows.quat[mover], normal)
     high = _support(bodies.meshes, bodies.shape[body], bodies.start.unit_wxyz[body], -normal)
-    between = ((rows.position[mover] - bodies.start.position[body]) * normal).sum(axis=1)
+    way = rows.position[mover] - bodies.start.position[body]
+    between = quaternion.dot(way, normal)
     apart[some] = between + low + high > least[mover]
     return apart
 
@@ -170,7 +169,7 @@ def _support(meshes: Sequence[Mesh], shape: Array, quat: Array, normal: Array) -
     return low
 
 
-def of_movers(mover: Array, some: Array) -> Array:
+def _of_movers(mover: Array, some: Array) -> Array:
     """All rows of the movers that have some rows, (c,) bool."""
     has = np.zeros(int(mover.max(initial=-1)) + 1, bool)
     has[mover[some]] = True
