@@ -364,8 +364,13 @@ class Poses(PoseMotions):
     def to_matrix(self) -> NDArray[np.float64]:
         """Homogeneous matrices (..., 4, 4) float64; rows that are not valid are NaN."""
         matrix = np.zeros(self.shape + (4, 4))
-        for k in range(3):
-            matrix[..., :3, k] = rotate(self.unit_wxyz, np.broadcast_to(np.eye(3)[k], self.shape + (3,)))
+        w, x, y, z = (self.unit_wxyz[..., k] for k in range(4))
+        x2, y2, z2 = 2 * x, 2 * y, 2 * z  # as `rotate` turns the axes
+        matrix[..., 0, 0] = 1 - (y * y2 + z * z2)
+        matrix[..., 1, 1] = 1 - (x * x2 + z * z2)
+        matrix[..., 2, 2] = 1 - (x * x2 + y * y2)
+        for i, j, one, other in ((1, 0, w * z2, x * y2), (0, 2, w * y2, x * z2), (2, 1, w * x2, y * z2)):
+            matrix[..., i, j], matrix[..., j, i] = 0.0 + one + other, 0.0 - one + other
         matrix[..., :3, 3] = self.position
         matrix[..., 3, 3] = 1
         matrix[~self.valid] = np.nan
