@@ -214,13 +214,18 @@ def depths_of(x: Immediate, meshes: Sequence[Mesh], moment: float, asked: Array,
 
 def _give(x: Immediate, meshes: Sequence[Mesh]) -> Array:
     """Depths of a pair of bodies that differ by less are equal."""
-    return float(x.run.c["GC_TOL_TOUCH"]) * np.array([mesh.radius for mesh in meshes])[x.shapes].max(axis=1)
+    return float(x.run.c["GC_TOL_TOUCH"]) * _sizes(x, meshes)
 
 
 def _overlap(x: Immediate, meshes: Sequence[Mesh]) -> Array:
     """The least depths of pairs that are an overlap."""
-    radius = np.array([mesh.radius for mesh in meshes])[x.shapes].max(axis=1)
-    return float(x.run.c["GC_OVERLAP_DEPTH"]) * radius
+    return float(x.run.c["GC_OVERLAP_DEPTH"]) * _sizes(x, meshes)
+
+
+def _sizes(x: Immediate, meshes: Sequence[Mesh]) -> Array:
+    """The larger radius of each pair."""
+    radius = np.array([mesh.radius for mesh in meshes])
+    return np.maximum(*radius[x.shapes.T])
 
 
 def _overlapping(x: Immediate, todo: Array, most: Array, moment: float) -> Depths:

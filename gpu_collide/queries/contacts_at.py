@@ -186,8 +186,9 @@ def _near_in(scene: Scene, stand: Bodies, margin: float) -> Array:
 
 def _touch(bodies: Bodies, pairs: Array) -> Array:
     """What distance is touch, (p,) float64."""
-    radius = np.array([mesh.radius for mesh in bodies.meshes])[bodies.shape[pairs]]
-    return float(sources.constants("mixed")["GC_TOL_TOUCH"]) * radius.max(axis=1, initial=0.0)
+    radius = np.array([mesh.radius for mesh in bodies.meshes])
+    a, b = bodies.shape[pairs[:, 0]], bodies.shape[pairs[:, 1]]
+    return float(sources.constants("mixed")["GC_TOL_TOUCH"]) * np.maximum(radius[a], radius[b])
 
 
 def _fields(told: TouchPoints, margin: Array, touch: Array, time: float) -> dict[str, Array]:
