@@ -58,14 +58,15 @@ GC_RECORD(GC_PATCH_MESH)
     ONE(X, high)
 GC_RECORD(GC_PATCH_POINT)
 
-#define GC_PATCH_PLACE_STRIDE 12
+#define GC_PATCH_PLACE_STRIDE 13
 #define GC_PATCH_PLACE_COLUMNS(ONE, MANY, X) \
     ONE(X, distance) \
     MANY(X, on_a, 3) /* relative to A's position */ \
     MANY(X, on_b, 3) \
     MANY(X, normal, 3) \
     ONE(X, x) /* across the normal */ \
-    ONE(X, y)
+    ONE(X, y) \
+    ONE(X, worth) /* where some are chosen */
 GC_RECORD(GC_PATCH_PLACE)
 
 /* a body: its mesh, and its axes in the world; `at` from A's position to its own */

@@ -233,6 +233,27 @@ GC_FN void gc_place_ridges(const gc_mover_at *q, const gc_ridge *theirs, int i)
     gc_place_edges(q, &mine, theirs);
 }
 
+/* Which of `n` edges of the mover, or of its vertices, come near the leaf, as bits; all of more than there are bits, and where a group
+ * shares them out: an item looks at few of them. */
+GC_FN gc_ulong gc_places_near(const gc_mover_at *q, int edges, int from, int n)
+{
+    const gc_trip *w = q->walk;
+    gc_ulong near = 0, bit = 1;
+    gc_vec low, high;
+    if (GC_GROUP_SIZE > 1 || n > 64) return ~near;
+    gc_leaf_box(w, &low, &high);
+    for (int k = from; k < from + n; ++k, bit <<= 1) {
+        GC_GLOBAL const int *edge = q->forms.ints + q->form.edge + GC_FORM_EDGE_STRIDE * k;
+        gc_vec a = gc_first_place(q, edges ? edge[GC_FORM_EDGE_first] : q->forms.ints[q->form.vertex + k]),
+               b = edges ? gc_first_place(q, edge[GC_FORM_EDGE_second]) : a;
+        if (gc_place_boxes(a, b, low, high, w->grown)) near |= bit;
+    }
+    return near;
+}
+
+/* is a feature among these? */
+GC_FN int gc_places_has(gc_ulong near, int k) { return k >= 64 || (near >> k & 1); }
+
 /* Faces [first, last) of the mover and what they own, against the leaf. Each pair of features is some item's. */
 GC_LARGE void gc_places_leaf(const gc_mover_at *q, int first, int last)
 {
@@ -243,6 +264,7 @@ GC_LARGE void gc_places_leaf(const gc_mover_at *q, int first, int last)
     int nv = gc_form_begin(s, &q->form, last, GC_FORM_FACE_vertex) - v0,
         ne = gc_form_begin(s, &q->form, last, GC_FORM_FACE_edge) - e0;
     int was = -1, live = 0;
+    gc_ulong vertices = gc_places_near(q, 0, v0, nv), edges = gc_places_near(q, 1, e0, ne);
     gc_pairs_of p = gc_pairs_begin(w->first, w->last, nv);
     gc_found any;
     gc_ridge theirs;
@@ -253,10 +275,11 @@ GC_LARGE void gc_places_leaf(const gc_mover_at *q, int first, int last)
             was = p.at;
             live = gc_first_face_near(w, &any, p.at);
         }
-        if (live) {
+        if (!live) p.in = gc_pairs_rest(&p);
+        else if (gc_places_has(vertices, p.in)) {
             gc_tip mine = gc_tip_of(q, 1, v0 + p.in);
             gc_place_face(q, &mine, p.at);
-        } else p.in = gc_pairs_rest(&p);
+        }
     }
     p = gc_pairs_begin(
         gc_form_begin(t, &w->form, w->first, GC_FORM_FACE_edge), gc_form_begin(t, &w->form, w->last, GC_FORM_FACE_edge),
@@ -270,10 +293,12 @@ GC_LARGE void gc_places_leaf(const gc_mover_at *q, int first, int last)
             live = gc_first_near(w, &any, gc_least(theirs.a, theirs.b), gc_greatest(theirs.a, theirs.b));
         }
         if (!live) p.in = gc_pairs_rest(&p);
-        else if (p.in < nv) {
+        else if (p.in >= nv) {
+            if (gc_places_has(edges, p.in - nv)) gc_place_ridges(q, &theirs, e0 + p.in - nv);
+        } else if (gc_places_has(vertices, p.in)) {
             gc_tip mine = gc_tip_of(q, 1, v0 + p.in);
             gc_place_edge(q, &mine, &theirs);
-        } else gc_place_ridges(q, &theirs, e0 + p.in - nv);
+        }
     }
     p = gc_pairs_begin(
         gc_form_begin(t, &w->form, w->first, GC_FORM_FACE_vertex), gc_form_begin(t, &w->form, w->last, GC_FORM_FACE_vertex),
@@ -291,9 +316,10 @@ GC_LARGE void gc_places_leaf(const gc_mover_at *q, int first, int last)
         else if (in < 0) gc_place_face(q, &tip, first + p.in);
         else if (in < ne) {
             gc_ridge mine;
+            if (!gc_places_has(edges, in)) continue;
             gc_ridge_of_mover(q, GC_STANDS, e0 + in, tip.x, &mine);
             gc_place_edge(q, &tip, &mine);
-        } else {
+        } else if (gc_places_has(vertices, in - ne)) {
             gc_tip mine = gc_tip_of(q, 1, v0 + in - ne);
             gc_place_vertices(q, &mine, &tip);
         }
