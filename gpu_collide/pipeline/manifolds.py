@@ -61,7 +61,7 @@ class Reducer:
             "pairs_in": run.to_device(contacts.pairs, np.int32),
             "shape_in": run.to_device(bodies.shape, np.int32),
             "position_in": run.to_device(poses.position, np.float64),
-            "turn_in": run.to_device(poses.to_matrix()[:, :3, :3], np.float64),
+            "quat_in": run.to_device(poses.unit_wxyz, np.float64),
             "radius_in": run.to_device([mesh.radius for mesh in bodies.meshes], np.float64),
             "rounding_in": run.to_device([mesh.rounding for mesh in bodies.meshes], np.float64),
         }

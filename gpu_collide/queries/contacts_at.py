@@ -203,20 +203,20 @@ def _fields(told: TouchPoints, margin: Array, touch: Array, time: float) -> dict
     on_b = ON_MOVER[told.kind][:, None]
     way = told.normal * told.distance[:, None]
     bound = np.where(told.distance < 0.0, told.distance, np.maximum(least, 0.0)[told.mover])
-    pair = np.concatenate([told.mover, none]).astype(np.int32)
     m, zero = len(none), np.zeros((len(none), 3))
-    fields = {
-        "pair": pair,
-        "status": status[pair],
-        "time": np.concatenate([np.full(len(told.mover), time), np.full(m, np.inf)]),
-        "distance": np.concatenate([told.distance, np.full(m, np.inf)]),
-        "lower_bound": np.concatenate([bound, np.where(known, margin[none], 0.0)]),
-        "kind": np.concatenate([_KINDS[told.kind], np.full(m, Kind.NONE, np.int8)]),
-        "feature_a": np.concatenate([told.feature_b, np.full(m, -1, np.int32)]),
-        "feature_b": np.concatenate([told.feature_a, np.full(m, -1, np.int32)]),
-        "point_a": np.concatenate([np.where(on_b, told.point - way, told.point), zero]),
-        "point_b": np.concatenate([np.where(on_b, told.point, told.point + way), zero]),
-        "normal": np.concatenate([told.normal, zero]),
+    rows: dict[str, tuple[Array, Any]] = {  # and those of pairs without a place
+        "pair": (told.mover, none.astype(np.int32)),
+        "time": (np.full(len(told.mover), time), np.full(m, np.inf)),
+        "distance": (told.distance, np.full(m, np.inf)),
+        "lower_bound": (bound, np.where(known, margin[none], 0.0)),
+        "kind": (_KINDS[told.kind], np.full(m, Kind.NONE, np.int8)),
+        "feature_a": (told.feature_b, np.full(m, -1, np.int32)),
+        "feature_b": (told.feature_a, np.full(m, -1, np.int32)),
+        "point_a": (np.where(on_b, told.point - way, told.point), zero),
+        "point_b": (np.where(on_b, told.point, told.point + way), zero),
+        "normal": (told.normal, zero),
     }
+    fields = {name: np.concatenate(both) if m else both[0] for name, both in rows.items()}
+    fields["status"] = status[fields["pair"]]
     order = order_of(*(fields[x] for x in ("pair", "distance", "kind", "feature_a", "feature_b")))
     return taken(fields, order)

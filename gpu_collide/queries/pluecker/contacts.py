@@ -187,7 +187,6 @@ def _told(
     places = _without(close, found)
     places["flags"] = places["kind"] & (BEYOND | ASIDE)
     places["kind"] = places["kind"] - places["flags"]
-    places = sorted_rows(places)
     drop = (places["flags"] == BEYOND) | behind_nothing(places, stands[places["mover"]], rows, bodies)
     if (
         not zones

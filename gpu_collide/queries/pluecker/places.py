@@ -13,7 +13,7 @@ from gpu_collide.geometry.preparation.prepared import kept_with
 from gpu_collide.results.enums import Touch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
@@ -162,11 +162,16 @@ def _support(meshes: Sequence[Mesh], shape: Array, quat: Array, normal: Array) -
     """How high along a normal the lowest vertex of each mesh is from its origin, less its rounding radius,
     (k,); -inf of a mesh of many vertices."""
     along, low = quaternion.rotate(quaternion.conjugate(quat), normal), np.full(len(shape), -np.inf)
-    for k in np.unique(shape):
-        mesh, mine = meshes[int(k)], np.flatnonzero(shape == k)
+    for mesh, mine in _by_mesh(meshes, shape):
         if mesh.n_vertices <= MOST_VERTICES:
-            low[mine] = (along[mine] @ mesh.vertices.T).min(axis=1) - mesh.rounding
+            low[mine] = (mesh.vertices @ along.take(mine, axis=0).T).min(axis=0) - mesh.rounding
     return low
+
+
+def _by_mesh(meshes: Sequence[Mesh], shape: Array) -> Iterator[tuple[Mesh, Array]]:
+    """Meshes with their rows."""
+    for k in np.flatnonzero(np.bincount(shape)):
+        yield meshes[int(k)], np.flatnonzero(shape == k)
 
 
 def _of_movers(mover: Array, some: Array) -> Array:
@@ -189,12 +194,12 @@ def _leads_behind(
         some = np.flatnonzero(asked & (kind == which))
         if not len(some) or not meshes:  # points have no edges
             continue
-        shapes = shape[body[some]]
-        for k in np.unique(shapes):
-            mine = some[shapes == k]
-            normal = quaternion.rotate(quaternion.conjugate(quat[body[mine]]), sign * found["normal"][mine])
+        for mesh, mine in _by_mesh(meshes, shape[body[some]]):
+            mine = some[mine]
+            turn = quaternion.conjugate(quat.take(body[mine], axis=0))
+            normal = quaternion.rotate(turn, sign * found["normal"].take(mine, axis=0))
             tip = number[which == Touch.FV][mine]
-            leads[mine] = _lowest(meshes[int(k)], tip, normal) < -4.0 * stands[mine]
+            leads[mine] = _lowest(mesh, tip, normal) < -4.0 * stands[mine]
     return leads
 
 
