@@ -398,9 +398,11 @@ class Poses(PoseMotions):
             raise TypeError("a single pose cannot be indexed")
         rows = np.arange(self.valid.size).reshape(self.shape)[index]
         part = Poses.__new__(Poses)
-        position = self.position.reshape(-1, 3)[rows]
-        quat = self.quat_wxyz.reshape(-1, 4)[rows]
-        part._fill(position, quat, "quat_wxyz", self.valid.reshape(-1)[rows])
+        for name in Poses.__annotations__:
+            array = getattr(self, name)
+            array = np.asarray(array.reshape(-1, *array.shape[len(self.shape) :]).take(rows, axis=0))
+            array.setflags(write=False)
+            part.__dict__[name] = array
         return part
 
     def __repr__(self) -> str:

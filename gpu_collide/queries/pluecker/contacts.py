@@ -207,7 +207,10 @@ def _told(
     if len(mover):
         more = overlaps(rows, mover, body, bodies, info, max_bytes)
         if rounding.most.any():
-            more = _without(rounding.only_touch(more, stands) & _of_pairs(more, places, len(bodies)), more)
+            drop = rounding.only_touch(more, stands)
+            if drop.any():
+                drop &= _of_pairs(more, places, len(bodies))
+            more = _without(drop, more)
     if len(mover) and len(more["mover"]):
         inside[more["mover"]] = True
         more["surface"] = np.ones(len(more["mover"]), bool)

@@ -61,7 +61,10 @@ def told_before(found: dict[str, Array], far: Array, rough: Array) -> Array:
     """
     told = np.zeros(len(found["kind"]), bool)
     rows = np.flatnonzero(far)
-    if len(rows) < 2:
+    mover = found["mover"][rows]  # in order
+    same = mover[1:] == mover[:-1]
+    rows = rows[np.append(False, same) | np.append(same, False)] if len(rows) > 1 else rows[:0]
+    if not len(rows):
         return told
     on_mover = ON_MOVER[found["kind"][rows]][:, None]
     normal, point = found["normal"][rows], found["point"][rows]
@@ -149,11 +152,12 @@ def separated(
     wanted = mover.astype(np.int64) << 32 | body
     at = np.searchsorted(key, wanted).clip(max=len(key) - 1)
     some = np.flatnonzero(key[at] == wanted)
-    normal, mover, body = found["normal"][ahead[first[at[some]]]], mover[some], body[some]
-    low = _support(rows.meshes, rows.shape[mover], rows.quat[mover], normal)
-    high = _support(bodies.meshes, bodies.shape[body], bodies.start.unit_wxyz[body], -normal)
-    way = rows.position[mover] - bodies.start.position[body]
-    between = quaternion.dot(way, normal)
+    mover, body = mover[some], body[some]
+    normal = found["normal"].take(ahead[first[at[some]]], axis=0)
+    low = _support(rows.meshes, rows.shape[mover], rows.quat.take(mover, axis=0), normal)
+    high = _support(bodies.meshes, bodies.shape[body], bodies.start.unit_wxyz.take(body, axis=0), -normal)
+    way = rows.position.take(mover, axis=0) - bodies.start.position.take(body, axis=0)
+    between = way[:, 0] * normal[:, 0] + way[:, 1] * normal[:, 1] + way[:, 2] * normal[:, 2]
     apart[some] = between + low + high > least[mover]
     return apart
 
