@@ -118,9 +118,10 @@ class Regions(NamedTuple):
 
 def take_depths(x: Immediate, meshes: Sequence[Mesh], moment: float, rows: dict[str, Array]) -> Depths:
     """Puts the depth of pairs that overlap at a time into their rows of `Clearance`; returns all regions."""
-    convex = np.array([is_convex(mesh) or mesh.thin for mesh in meshes])[x.shapes].all(axis=1)
-    rounding = np.array([mesh.rounding for mesh in meshes])[x.shapes]
-    rounded, without = rounding.any(axis=1), rows["kind"] == Kind.NONE
+    convex = np.logical_and(*np.array([is_convex(mesh) or mesh.thin for mesh in meshes])[x.shapes.T])
+    rounding = np.array([mesh.rounding for mesh in meshes])[x.shapes.T]
+    both, without = rounding[0] + rounding[1], rows["kind"] == Kind.NONE
+    rounded = both > 0.0
     overlap, least = rows["status"] == Status.INITIAL_OVERLAP, np.zeros(x.pairs.n)
     if rounded.any():  # these may overlap while their meshes do not
         state = x.run.backend.to_host(x.buffers["state_in"])[: x.pairs.n]
@@ -130,7 +131,7 @@ def take_depths(x: Immediate, meshes: Sequence[Mesh], moment: float, rows: dict[
         least[rounded & ~convex & ~without] = np.inf
     touch = (rows["status"] == Status.HIT) | (rows["status"] == Status.INITIAL_OVERLAP)
     touch &= convex | rounded
-    touch &= rows["distance"] + rounding.sum(axis=1) <= _give(x, meshes)
+    touch &= rows["distance"] + both <= _give(x, meshes)
     found = depths_of(x, meshes, moment, np.flatnonzero(overlap | touch), overlap)
     if not len(found.features):
         return found
@@ -140,7 +141,7 @@ def take_depths(x: Immediate, meshes: Sequence[Mesh], moment: float, rows: dict[
     if not counts.all():
         found = found.some(np.flatnonzero(counts))
     if rounded.any():
-        found = found.rounded(rounding[found.features[:, 0]])
+        found = found.rounded(rounding.T[found.features[:, 0]])
     deepest, pair = found, found.features[:, 0]
     if (pair[1:] == pair[:-1]).any():
         deepest = found.least(np.zeros(len(pair), np.int32), _give(x, meshes), sign=-1.0)
@@ -192,9 +193,9 @@ def depths_of(x: Immediate, meshes: Sequence[Mesh], moment: float, asked: Array,
     """
     solid, convex = (np.array([told(mesh) for mesh in meshes]) for told in (is_solid, is_convex))
     thin = np.array([mesh.thin for mesh in meshes])  # a point or a line in a solid has a depth
-    of = x.shapes[asked]
-    todo = asked[(solid | thin)[of].all(axis=1) & ~thin[of].all(axis=1)].astype(np.int32)
-    rough = ~(convex | thin)[x.shapes[todo]].all(axis=1)
+    a, b = x.shapes[asked].T
+    has = (solid | thin)[a] & (solid | thin)[b] & ~(thin[a] & thin[b])
+    todo, rough = asked[has].astype(np.int32), ~((convex | thin)[a] & (convex | thin)[b])[has]
     if not rough.any():
         pairs = _overlapping(x, todo, np.full(x.pairs.n, -1.0), moment)
         return pairs.least(np.zeros(len(pairs.features), np.int32), _give(x, meshes))

@@ -97,13 +97,14 @@ def overlaps(
         number, point = np.zeros_like(number), rows.position[mover[row]]
         depth = ((point - deep["point_a"]) * normal).sum(axis=1)
         distance = np.where(kind == Kind.FV, np.minimum(depth, 0.0), distance)
+    if not told.all():
+        point, normal = (np.where(told[:, None], place, 0.0) for place in (point, normal))
     named = kind != Kind.NONE
     return {
         "mover": mover[row].astype(np.int32), "kind": _TOUCHES[kind], "body": body[row].astype(np.int32),
         "feature_a": np.where(named, number, np.int32(-1)),
         "feature_b": np.where(named, deep["feature_a"], np.int32(-1)),
-        "point": np.where(told[:, None], point, 0.0), "normal": np.where(told[:, None], normal, 0.0),
-        "distance": distance,
+        "point": point, "normal": normal, "distance": distance,
     }  # fmt: skip
 
 
