@@ -128,8 +128,10 @@ GC_LARGE void gc_place_edge(const gc_mover_at *q, const gc_tip *p, const gc_ridg
 {
     const gc_points *near = q->points;
     gc_vec w = gc_sub(r->b, r->a), from = gc_sub(p->x, r->a), d;
-    gc_real length = gc_norm(w), along = gc_dot(from, w) / length, gap;
+    gc_real length, along, gap;
     if (!gc_place_boxes(r->a, r->b, p->x, p->x, near->limit)) return;
+    length = gc_norm(w);
+    along = gc_dot(from, w) / length;
     if (!(along >= -near->beside && along <= length + near->beside)) return;
     d = gc_sub(from, gc_scale(w, GC_MIN(GC_MAX(along, GC_R(0.0)), length) / length));
     gap = gc_norm(d);
@@ -223,14 +225,14 @@ GC_LARGE void gc_place_edges(const gc_mover_at *q, const gc_ridge *p, const gc_r
     gc_place_aside(q, p, r, gc_ridge_next(p, r, none, n), d, n);
 }
 
-GC_FN void gc_place_ridges(const gc_mover_at *q, const gc_ridge *theirs, int i)
+/* the mover's edge i, if its box comes within `limit` of that of c and d */
+GC_FN int gc_place_ridge(const gc_mover_at *q, int i, gc_vec c, gc_vec d, gc_real limit, gc_ridge *mine)
 {
     GC_GLOBAL const int *edge = q->forms.ints + q->form.edge + GC_FORM_EDGE_STRIDE * i;
-    gc_ridge mine;
     gc_vec a = gc_first_place(q, edge[GC_FORM_EDGE_first]), b = gc_first_place(q, edge[GC_FORM_EDGE_second]);
-    if (!gc_place_boxes(a, b, theirs->a, theirs->b, q->points->limit + q->points->aside)) return;
-    gc_ridge_of_mover(q, GC_STANDS, i, a, &mine);
-    gc_place_edges(q, &mine, theirs);
+    if (!gc_place_boxes(a, b, c, d, limit)) return 0;
+    gc_ridge_of_mover(q, GC_STANDS, i, a, mine);
+    return 1;
 }
 
 /* Which of `n` edges of the mover, or of its vertices, come near the leaf, as bits; all of more than there are bits, and where a group
@@ -294,7 +296,10 @@ GC_LARGE void gc_places_leaf(const gc_mover_at *q, int first, int last)
         }
         if (!live) p.in = gc_pairs_rest(&p);
         else if (p.in >= nv) {
-            if (gc_places_has(edges, p.in - nv)) gc_place_ridges(q, &theirs, e0 + p.in - nv);
+            gc_real limit = q->points->limit + q->points->aside;
+            gc_ridge mine;
+            if (gc_places_has(edges, p.in - nv) && gc_place_ridge(q, e0 + p.in - nv, theirs.a, theirs.b, limit, &mine))
+                gc_place_edges(q, &mine, &theirs);
         } else if (gc_places_has(vertices, p.in)) {
             gc_tip mine = gc_tip_of(q, 1, v0 + p.in);
             gc_place_edge(q, &mine, &theirs);
@@ -316,9 +321,8 @@ GC_LARGE void gc_places_leaf(const gc_mover_at *q, int first, int last)
         else if (in < 0) gc_place_face(q, &tip, first + p.in);
         else if (in < ne) {
             gc_ridge mine;
-            if (!gc_places_has(edges, in)) continue;
-            gc_ridge_of_mover(q, GC_STANDS, e0 + in, tip.x, &mine);
-            gc_place_edge(q, &tip, &mine);
+            if (gc_places_has(edges, in) && gc_place_ridge(q, e0 + in, tip.x, tip.x, q->points->limit, &mine))
+                gc_place_edge(q, &tip, &mine);
         } else if (gc_places_has(vertices, in - ne)) {
             gc_tip mine = gc_tip_of(q, 1, v0 + in - ne);
             gc_place_vertices(q, &mine, &tip);
