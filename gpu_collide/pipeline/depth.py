@@ -207,8 +207,9 @@ def depths_of(x: Immediate, meshes: Sequence[Mesh], moment: float, asked: Array,
     pairs = _overlapping(x, todo, most, moment)
     row = _rows(x, pairs, regions)
     reach = np.append(regions.reach.places[:, _PLACE["limit"]], np.inf)
-    own = (row >= 0) & (pairs.depth <= reach[row]) | ~np.isin(pairs.features[:, 0], todo[rough])
-    own = np.flatnonzero(own)
+    own = np.flatnonzero(
+        (row >= 0) & (pairs.depth <= reach[row]) | ~np.isin(pairs.features[:, 0], todo[rough])
+    )
     alone = np.setdiff1d(np.arange(len(regions.rows)), row[own])
     return pairs.some(own).least(row[own], _give(x, meshes)).beside(regions.reach.some(alone))
 
@@ -230,8 +231,8 @@ def _sizes(x: Immediate, meshes: Sequence[Mesh]) -> Array:
 
 
 def _overlapping(x: Immediate, todo: Array, most: Array, moment: float) -> Depths:
-    """c02_depth: pairs of features that overlap, in any order, none deeper than `most` of their pair; where that
-    is negative, of convex bodies, those that may be the least."""
+    """c02_depth: pairs of features that overlap, in any order, none deeper than `most` of their pair; where
+    that is negative, of convex bodies, those that may be the least."""
     limits = x.run.to_device(most, x.run.real)
 
     def emit(found: Entries) -> None:

@@ -179,7 +179,8 @@ class MoverQuery(WorldQuery):
         -------
         dict of str to ndarray
             ``mover``, ``kind``, ``feature_a``, ``body``, ``feature_b``, ``point``, ``normal``, ``distance``,
-            in the order of the first five, whatever is added to kinds; of kind 0 bodies whose boxes come near.
+            in the order of the first five, whatever is added to kinds; of kind 0 bodies whose boxes come
+            near.
         """
         n, found, tables = len(movers.position), [], self._tables(movers)
         fixed = self._checked_scratch(n, tables.more)

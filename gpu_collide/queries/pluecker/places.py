@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +42,8 @@ ON_MOVER.setflags(write=False)
 ALONG = np.array([0.8017837, 0.5345225, 0.2672612])
 #: Two normals of one place may differ by this much.
 ALIKE = 0.1
+#: Of so few rows all pairs are compared at once.
+FEW_ROWS = 48
 #: To look at all vertices of a mesh of more takes longer than to ask whether it overlaps another.
 MOST_VERTICES = 256
 #: An edge leads behind a face by more than this share of its length, and four times what is touch.
@@ -72,22 +75,35 @@ def told_before(found: dict[str, Array], far: Array, rough: Array) -> Array:
     foot = np.where(on_mover, point - way, point)
     height, rough = foot @ ALONG, rough[rows]
     mover, body = found["mover"][rows], found["body"][rows]
-    order = order_of(mover, body, height)
-    begin, ends = np.arange(len(rows) - 1), (foot, foot + way)
-    for step in range(1, len(rows)):
-        begin = begin[: np.searchsorted(begin, len(rows) - step)]  # whose next so far was near as well
-        one, two = order[begin], order[begin + step]
-        near = height[two] - height[one] <= 2.0 * rough[one]
-        near &= (mover[one] == mover[two]) & (body[one] == body[two])
-        begin = begin[near]
-        if not len(begin):
-            break
-        one, two = one[near], two[near]
-        same = _within(normal, one, two, ALIKE)
-        for end in ends:
+    if len(rows) <= FEW_ROWS:
+        pairs = iter([_pairs_of(len(rows))])
+    else:
+        pairs = _neighbours(order_of(mover, body, height), height, rough, mover)
+    for one, two in pairs:
+        same = (mover[one] == mover[two]) & (body[one] == body[two]) & _within(normal, one, two, ALIKE)
+        for end in (foot, foot + way):
             same &= _within(end, one, two, rough[one])
         told[rows[np.maximum(one, two)[same]]] = True
     return told
+
+
+@cache
+def _pairs_of(n: int) -> tuple[Array, Array]:
+    """All pairs of `n` rows."""
+    return np.triu_indices(n, 1)
+
+
+def _neighbours(order: Array, height: Array, rough: Array, mover: Array) -> Iterator[tuple[Array, Array]]:
+    """Pairs of rows of one mover at about one height, one after the other in an order by both."""
+    begin = np.arange(len(order) - 1)
+    for step in range(1, len(order)):
+        begin = begin[: np.searchsorted(begin, len(order) - step)]  # whose next so far was near as well
+        one, two = order[begin], order[begin + step]
+        near = (height[two] - height[one] <= 2.0 * rough[one]) & (mover[one] == mover[two])
+        begin = begin[near]
+        if not len(begin):
+            return
+        yield one[near], two[near]
 
 
 def _within(rows: Array, one: Array, two: Array, most: Array | float) -> Array:
