@@ -235,14 +235,14 @@ GC_FN int gc_place_ridge(const gc_mover_at *q, int i, gc_vec c, gc_vec d, gc_rea
     return 1;
 }
 
-/* Which of `n` edges of the mover, or of its vertices, come near the leaf, as bits; all of more than there are bits, and where a group
- * shares them out: an item looks at few of them. */
+/* Which of `n` edges of the mover, or of its vertices, come near the leaf, as bits; all of so few that it does not pay, of more than there
+ * are bits, and where a group shares them out: an item looks at few of them. */
 GC_FN gc_ulong gc_places_near(const gc_mover_at *q, int edges, int from, int n)
 {
     const gc_trip *w = q->walk;
     gc_ulong near = 0, bit = 1;
     gc_vec low, high;
-    if (GC_GROUP_SIZE > 1 || n > 64) return ~near;
+    if (GC_GROUP_SIZE > 1 || n < 4 || n > 64) return ~near;
     gc_leaf_box(w, &low, &high);
     for (int k = from; k < from + n; ++k, bit <<= 1) {
         GC_GLOBAL const int *edge = q->forms.ints + q->form.edge + GC_FORM_EDGE_STRIDE * k;

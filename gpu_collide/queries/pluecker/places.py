@@ -43,7 +43,7 @@ ALONG = np.array([0.8017837, 0.5345225, 0.2672612])
 #: Two normals of one place may differ by this much.
 ALIKE = 0.1
 #: Of so few rows all pairs are compared at once.
-FEW_ROWS = 48
+FEW_ROWS = 32
 #: To look at all vertices of a mesh of more takes longer than to ask whether it overlaps another.
 MOST_VERTICES = 256
 #: An edge leads behind a face by more than this share of its length, and four times what is touch.
