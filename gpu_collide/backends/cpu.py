@@ -35,16 +35,28 @@ LONG_RUN, RUNS_BY_THREADS = 2e-3, 15
 
 
 _byte, _address = ctypes.c_char, ctypes.addressof
+_capsule = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule.argtypes, _capsule.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
+#: Where the address stands in ``PyArrayInterface`` of 64 bits: behind five int and two pointers.
+_DATA = 40
+_pointer_at = ctypes.c_size_t.from_address
+
+
+def _data(array: Array) -> int:
+    """The address of an array that may not be written to, in a third of the time of `array.ctypes`."""
+    held = array.__array_struct__  # which frees what it points to with itself
+    return _pointer_at(_capsule(held, None) + _DATA).value
 
 
 def empty_aligned(
     shape: ShapeLike, dtype: DTypeLike, make: Callable[..., Any] = np.empty, align: int = _ALIGN
 ) -> np.ndarray:
     """Contiguous array whose data begins at a multiple of 64 bytes (a cache line, the widest vector)."""
-    shape, dtype = shape_of(shape), np.dtype(dtype)
+    size = shape if type(shape) is int else math.prod(shape_of(shape))
+    dtype = np.dtype(dtype)
     if align == 1:
         return make(shape, dtype)
-    raw = make(math.prod(shape) * dtype.itemsize + align - 1, np.uint8)
+    raw = make(size * dtype.itemsize + align - 1, np.uint8)
     return np.ndarray(shape, dtype, raw, -_address(_byte.from_buffer(raw)) % align)
 
 
@@ -318,9 +330,9 @@ class CpuBackend(Backend):
         if isinstance(value, np.ndarray) and value.dtype == arg.dtype:
             flags = value.flags
             if flags.carray and value.size:
-                return _address(_byte.from_buffer(value))  # type: ignore[arg-type]  # three times as fast as the other way
+                return _address(_byte.from_buffer(value))  # type: ignore[arg-type]  # faster still
             if flags.c_contiguous and (arg.const or flags.writeable):
-                return value.__array_interface__["data"][0]
+                return _data(value)
         raise self._wrong_buffer(kernel, arg, value)
 
     def bind(self, kernel: Any, **args: Any) -> Bound:
@@ -332,7 +344,7 @@ class CpuBackend(Backend):
     def address(self, buf: Any, writes: bool = True) -> int:
         """Where the contents of a buffer lie, for a kernel that reads it, or writes it as well."""
         if isinstance(buf, np.ndarray) and buf.flags.c_contiguous and (buf.flags.writeable or not writes):
-            return buf.__array_interface__["data"][0]
+            return _data(buf)
         raise TypeError(f"steps: expected contiguous cpu buffers, writeable where written, got {buf!r:.80}")
 
     def _launch(self, kernel: Any, groups: int, size: int, values: Any, parts: Any, args: Any) -> None:

@@ -364,8 +364,13 @@ class Poses(PoseMotions):
     def to_matrix(self) -> NDArray[np.float64]:
         """Homogeneous matrices (..., 4, 4) float64; rows that are not valid are NaN."""
         matrix = np.zeros(self.shape + (4, 4))
-        for k in range(3):
-            matrix[..., :3, k] = rotate(self.unit_wxyz, np.broadcast_to(np.eye(3)[k], self.shape + (3,)))
+        w, x, y, z = (self.unit_wxyz[..., k] for k in range(4))
+        x2, y2, z2 = 2 * x, 2 * y, 2 * z  # as `rotate` turns the axes
+        matrix[..., 0, 0] = 1 - (y * y2 + z * z2)
+        matrix[..., 1, 1] = 1 - (x * x2 + z * z2)
+        matrix[..., 2, 2] = 1 - (x * x2 + y * y2)
+        for i, j, one, other in ((1, 0, w * z2, x * y2), (0, 2, w * y2, x * z2), (2, 1, w * x2, y * z2)):
+            matrix[..., i, j], matrix[..., j, i] = 0.0 + one + other, 0.0 - one + other
         matrix[..., :3, 3] = self.position
         matrix[..., 3, 3] = 1
         matrix[~self.valid] = np.nan
@@ -393,9 +398,11 @@ class Poses(PoseMotions):
             raise TypeError("a single pose cannot be indexed")
         rows = np.arange(self.valid.size).reshape(self.shape)[index]
         part = Poses.__new__(Poses)
-        position = self.position.reshape(-1, 3)[rows]
-        quat = self.quat_wxyz.reshape(-1, 4)[rows]
-        part._fill(position, quat, "quat_wxyz", self.valid.reshape(-1)[rows])
+        for name in Poses.__annotations__:
+            array = getattr(self, name)
+            array = np.asarray(array.reshape(-1, *array.shape[len(self.shape) :]).take(rows, axis=0))
+            array.setflags(write=False)
+            part.__dict__[name] = array
         return part
 
     def __repr__(self) -> str:

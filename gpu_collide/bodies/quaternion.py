@@ -52,9 +52,14 @@ def multiply(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float
 
 def rotate(q: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rotate (..., 3) vectors by unit quaternions (..., 4)."""
-    vector = q[..., 1:]
-    twice = 2 * cross(vector, x)
-    return x + q[..., :1] * twice + cross(vector, twice)
+    w, u, v, t = (q[..., k] for k in range(4))
+    x, y, z = (x[..., k] for k in range(3))
+    a, b, c = 2 * (v * z - t * y), 2 * (t * x - u * z), 2 * (u * y - v * x)
+    turned = np.empty(a.shape + (3,))
+    turned[..., 0] = x + w * a + (v * c - t * b)
+    turned[..., 1] = y + w * b + (t * a - u * c)
+    turned[..., 2] = z + w * c + (u * b - v * a)
+    return turned
 
 
 def turn_vector(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gpu_collide.backends import sources
+from gpu_collide.geometry.arrays.order import order_of, taken
 from gpu_collide.geometry.preparation.prepared import is_convex, is_solid
 from gpu_collide.pipeline.launch.launcher import MOST_INDEX, TooLarge
 from gpu_collide.pipeline.narrow_phase.executor import Span
@@ -62,8 +63,8 @@ class Depths(NamedTuple):
         return features | {"distance": distance, "lower_bound": distance} | places
 
     def some(self, rows: Array) -> Depths:
-        """Some of them."""
-        return Depths(self.features[rows], self.places[rows])
+        """Those with these numbers."""
+        return Depths(self.features.take(rows, axis=0), self.places.take(rows, axis=0))
 
     def rounded(self, rounding: Array) -> Depths:
         """Those of bodies with rounding radii (r, 2): deeper by both, with points on the surfaces."""
@@ -77,10 +78,7 @@ class Depths(NamedTuple):
     def beside(self, other: Depths) -> Depths:
         """Both, in order."""
         features, places = (np.concatenate(two) for two in zip(self, other, strict=True))
-        order = np.lexsort(features.T[::-1])
-        if (features[order][1:] == features[order][:-1]).all(axis=1).any():
-            order = np.lexsort((*places.T[::-1], *features.T[::-1]))
-        return Depths(features[order], places[order])
+        return Depths(features, places).some(order_of(*features.T, *places.T))
 
     def least(self, region: Array, give: Array, sign: float = 1.0) -> Depths:
         """Of each region of each pair the least deep, or with ``sign=-1`` the deepest; of those that are
@@ -88,7 +86,7 @@ class Depths(NamedTuple):
         if not len(region):
             return self
         pair, kind, a, b = self.features.T
-        order = np.lexsort((b, a, kind, region, pair))
+        order = order_of(pair, region, kind, a, b)
         pair, region, depth = pair[order], region[order], sign * self.depth[order].astype(np.float64)
         begins = np.flatnonzero(np.append(True, (pair[1:] != pair[:-1]) | (region[1:] != region[:-1])))
         least = np.repeat(np.minimum.reduceat(depth, begins), np.diff(np.append(begins, len(order))))
@@ -120,9 +118,10 @@ class Regions(NamedTuple):
 
 def take_depths(x: Immediate, meshes: Sequence[Mesh], moment: float, rows: dict[str, Array]) -> Depths:
     """Puts the depth of pairs that overlap at a time into their rows of `Clearance`; returns all regions."""
-    convex = np.array([is_convex(mesh) or mesh.thin for mesh in meshes])[x.shapes].all(axis=1)
-    rounding = np.array([mesh.rounding for mesh in meshes])[x.shapes]
-    rounded, without = rounding.any(axis=1), rows["kind"] == Kind.NONE
+    convex = np.logical_and(*np.array([is_convex(mesh) or mesh.thin for mesh in meshes])[x.shapes.T])
+    rounding = np.array([mesh.rounding for mesh in meshes])[x.shapes.T]
+    both, without = rounding[0] + rounding[1], rows["kind"] == Kind.NONE
+    rounded = both > 0.0
     overlap, least = rows["status"] == Status.INITIAL_OVERLAP, np.zeros(x.pairs.n)
     if rounded.any():  # these may overlap while their meshes do not
         state = x.run.backend.to_host(x.buffers["state_in"])[: x.pairs.n]
@@ -132,15 +131,17 @@ def take_depths(x: Immediate, meshes: Sequence[Mesh], moment: float, rows: dict[
         least[rounded & ~convex & ~without] = np.inf
     touch = (rows["status"] == Status.HIT) | (rows["status"] == Status.INITIAL_OVERLAP)
     touch &= convex | rounded
-    touch &= rows["distance"] + rounding.sum(axis=1) <= _give(x, meshes)
+    touch &= rows["distance"] + both <= _give(x, meshes)
     found = depths_of(x, meshes, moment, np.flatnonzero(overlap | touch), overlap)
     if not len(found.features):
         return found
     # what only touches has its place already, unless surfaces cross by less than is an overlap
     of = found.features[:, 0]
-    found = found.some((found.depth > np.minimum(least, _overlap(x, meshes))[of]) | without[of])
+    counts = (found.depth > np.minimum(least, _overlap(x, meshes))[of]) | without[of]
+    if not counts.all():
+        found = found.some(np.flatnonzero(counts))
     if rounded.any():
-        found = found.rounded(rounding[found.features[:, 0]])
+        found = found.rounded(rounding.T[found.features[:, 0]])
     deepest, pair = found, found.features[:, 0]
     if (pair[1:] == pair[:-1]).any():
         deepest = found.least(np.zeros(len(pair), np.int32), _give(x, meshes), sign=-1.0)
@@ -171,8 +172,8 @@ def with_regions(
     for name in told[0]:
         fields[name][len(some) :] = np.concatenate([columns[name] for columns in told])
     depth[len(some) :] = fields["distance"][len(some) :]
-    order = np.lexsort((fields["feature_b"], fields["feature_a"], fields["kind"], depth, row))
-    return {name: column[order] for name, column in fields.items()}, row[order]
+    order = order_of(row, depth, fields["kind"], fields["feature_a"], fields["feature_b"])
+    return taken(fields, order), row[order]
 
 
 def depths_of(x: Immediate, meshes: Sequence[Mesh], moment: float, asked: Array, overlap: Array) -> Depths:
@@ -192,9 +193,9 @@ def depths_of(x: Immediate, meshes: Sequence[Mesh], moment: float, asked: Array,
     """
     solid, convex = (np.array([told(mesh) for mesh in meshes]) for told in (is_solid, is_convex))
     thin = np.array([mesh.thin for mesh in meshes])  # a point or a line in a solid has a depth
-    of = x.shapes[asked]
-    todo = asked[(solid | thin)[of].all(axis=1) & ~thin[of].all(axis=1)].astype(np.int32)
-    rough = ~(convex | thin)[x.shapes[todo]].all(axis=1)
+    a, b = x.shapes[asked].T
+    has = (solid | thin)[a] & (solid | thin)[b] & ~(thin[a] & thin[b])
+    todo, rough = asked[has].astype(np.int32), ~((convex | thin)[a] & (convex | thin)[b])[has]
     if not rough.any():
         pairs = _overlapping(x, todo, np.full(x.pairs.n, -1.0), moment)
         return pairs.least(np.zeros(len(pairs.features), np.int32), _give(x, meshes))
@@ -206,25 +207,32 @@ def depths_of(x: Immediate, meshes: Sequence[Mesh], moment: float, asked: Array,
     pairs = _overlapping(x, todo, most, moment)
     row = _rows(x, pairs, regions)
     reach = np.append(regions.reach.places[:, _PLACE["limit"]], np.inf)
-    own = (row >= 0) & (pairs.depth <= reach[row]) | ~np.isin(pairs.features[:, 0], todo[rough])
+    own = np.flatnonzero(
+        (row >= 0) & (pairs.depth <= reach[row]) | ~np.isin(pairs.features[:, 0], todo[rough])
+    )
     alone = np.setdiff1d(np.arange(len(regions.rows)), row[own])
     return pairs.some(own).least(row[own], _give(x, meshes)).beside(regions.reach.some(alone))
 
 
 def _give(x: Immediate, meshes: Sequence[Mesh]) -> Array:
     """Depths of a pair of bodies that differ by less are equal."""
-    return float(x.run.c["GC_TOL_TOUCH"]) * np.array([mesh.radius for mesh in meshes])[x.shapes].max(axis=1)
+    return float(x.run.c["GC_TOL_TOUCH"]) * _sizes(x, meshes)
 
 
 def _overlap(x: Immediate, meshes: Sequence[Mesh]) -> Array:
     """The least depths of pairs that are an overlap."""
-    radius = np.array([mesh.radius for mesh in meshes])[x.shapes].max(axis=1)
-    return float(x.run.c["GC_OVERLAP_DEPTH"]) * radius
+    return float(x.run.c["GC_OVERLAP_DEPTH"]) * _sizes(x, meshes)
+
+
+def _sizes(x: Immediate, meshes: Sequence[Mesh]) -> Array:
+    """The larger radius of each pair."""
+    radius = np.array([mesh.radius for mesh in meshes])
+    return np.maximum(*radius[x.shapes.T])
 
 
 def _overlapping(x: Immediate, todo: Array, most: Array, moment: float) -> Depths:
-    """c02_depth: pairs of features that overlap, in order, none deeper than `most` of their pair; where that
-    is negative, of convex bodies, those that may be the least."""
+    """c02_depth: pairs of features that overlap, in any order, none deeper than `most` of their pair; where
+    that is negative, of convex bodies, those that may be the least."""
     limits = x.run.to_device(most, x.run.real)
 
     def emit(found: Entries) -> None:
@@ -232,9 +240,7 @@ def _overlapping(x: Immediate, todo: Array, most: Array, moment: float) -> Depth
 
     if not len(todo):
         return Depths(np.zeros((0, _FEATURES.stride), np.int32), np.zeros((0, _PLACE.stride), x.run.real))
-    features, places = _read(x, x.fill("deep", DEEP, len(todo), emit))
-    order = np.lexsort(features.T[::-1])
-    return Depths(features[order], places[order])
+    return Depths(*_read(x, x.fill("deep", DEEP, len(todo), emit)))
 
 
 def _read(x: Immediate, found: Entries) -> list[Array]:

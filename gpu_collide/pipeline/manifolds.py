@@ -61,7 +61,7 @@ class Reducer:
             "pairs_in": run.to_device(contacts.pairs, np.int32),
             "shape_in": run.to_device(bodies.shape, np.int32),
             "position_in": run.to_device(poses.position, np.float64),
-            "turn_in": run.to_device(poses.to_matrix()[:, :3, :3], np.float64),
+            "quat_in": run.to_device(poses.unit_wxyz, np.float64),
             "radius_in": run.to_device([mesh.radius for mesh in bodies.meshes], np.float64),
             "rounding_in": run.to_device([mesh.rounding for mesh in bodies.meshes], np.float64),
         }
@@ -95,7 +95,7 @@ class Reducer:
         names = ("kind", "feature_a", "feature_b", "distance", "point_a", "point_b", "normal")
         sent = {name: getattr(contacts, name)[order] for name in names}
         sent["kind"] = sent["kind"].view(np.uint8)
-        start = np.searchsorted(pair[order], np.arange(len(contacts.pairs) + 1)).astype(np.int32)
+        start = np.append(0, np.cumsum(np.bincount(pair, minlength=len(contacts.pairs)))).astype(np.int32)
         return {f"{name}_in": self._sent(array) for name, array in (sent | {"start": start}).items()}
 
     def _sent(self, array: Array) -> Any:

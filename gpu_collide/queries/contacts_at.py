@@ -12,6 +12,7 @@ from gpu_collide.backends import get_backend, sources
 from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.refusals import refuse_ends
 from gpu_collide.bodies.rules import check_rules
+from gpu_collide.geometry.arrays.order import order_of, taken
 from gpu_collide.queries.collide import refuse_rules, warn_of_invalid_in
 from gpu_collide.queries.compounds import for_compounds
 from gpu_collide.queries.engine import engine_on
@@ -187,8 +188,9 @@ def _near_in(scene: Scene, stand: Bodies, margin: float) -> Array:
 
 def _touch(bodies: Bodies, pairs: Array) -> Array:
     """What distance is touch, (p,) float64."""
-    radius = np.array([mesh.radius for mesh in bodies.meshes])[bodies.shape[pairs]]
-    return float(sources.constants("mixed")["GC_TOL_TOUCH"]) * radius.max(axis=1, initial=0.0)
+    radius = np.array([mesh.radius for mesh in bodies.meshes])
+    a, b = bodies.shape[pairs[:, 0]], bodies.shape[pairs[:, 1]]
+    return float(sources.constants("mixed")["GC_TOL_TOUCH"]) * np.maximum(radius[a], radius[b])
 
 
 def _fields(told: TouchPoints, margin: Array, touch: Array, time: float) -> dict[str, Array]:
@@ -203,20 +205,20 @@ def _fields(told: TouchPoints, margin: Array, touch: Array, time: float) -> dict
     on_b = ON_MOVER[told.kind][:, None]
     way = told.normal * told.distance[:, None]
     bound = np.where(told.distance < 0.0, told.distance, np.maximum(least, 0.0)[told.mover])
-    pair = np.concatenate([told.mover, none]).astype(np.int32)
     m, zero = len(none), np.zeros((len(none), 3))
-    fields = {
-        "pair": pair,
-        "status": status[pair],
-        "time": np.concatenate([np.full(len(told.mover), time), np.full(m, np.inf)]),
-        "distance": np.concatenate([told.distance, np.full(m, np.inf)]),
-        "lower_bound": np.concatenate([bound, np.where(known, margin[none], 0.0)]),
-        "kind": np.concatenate([_KINDS[told.kind], np.full(m, Kind.NONE, np.int8)]),
-        "feature_a": np.concatenate([told.feature_b, np.full(m, -1, np.int32)]),
-        "feature_b": np.concatenate([told.feature_a, np.full(m, -1, np.int32)]),
-        "point_a": np.concatenate([np.where(on_b, told.point - way, told.point), zero]),
-        "point_b": np.concatenate([np.where(on_b, told.point, told.point + way), zero]),
-        "normal": np.concatenate([told.normal, zero]),
+    rows: dict[str, tuple[Array, Any]] = {  # and those of pairs without a place
+        "pair": (told.mover, none.astype(np.int32)),
+        "time": (np.full(len(told.mover), time), np.full(m, np.inf)),
+        "distance": (told.distance, np.full(m, np.inf)),
+        "lower_bound": (bound, np.where(known, margin[none], 0.0)),
+        "kind": (_KINDS[told.kind], np.full(m, Kind.NONE, np.int8)),
+        "feature_a": (told.feature_b, np.full(m, -1, np.int32)),
+        "feature_b": (told.feature_a, np.full(m, -1, np.int32)),
+        "point_a": (np.where(on_b, told.point - way, told.point), zero),
+        "point_b": (np.where(on_b, told.point, told.point + way), zero),
+        "normal": (told.normal, zero),
     }
-    order = np.lexsort([fields[x] for x in ("feature_b", "feature_a", "kind", "distance", "pair")])
-    return {name: column[order] for name, column in fields.items()}
+    fields = {name: np.concatenate(both) if m else both[0] for name, both in rows.items()}
+    fields["status"] = status[fields["pair"]]
+    order = order_of(*(fields[x] for x in ("pair", "distance", "kind", "feature_a", "feature_b")))
+    return taken(fields, order)

@@ -59,11 +59,10 @@ def _mixed(x: Array) -> Array:
 
 def numbered_apart(key: Array) -> Array:
     """Keys of which the second and later ones of several equal ones, in their order, are others."""
-    order = np.argsort(key, kind="stable")
-    ranked = key[order]
-    rank = np.arange(len(key)) - np.searchsorted(ranked, ranked)
-    if not rank.any():
+    ranked = np.sort(key)
+    if not (ranked[1:] == ranked[:-1]).any():
         return key
+    order, rank = np.argsort(key, kind="stable"), np.arange(len(key)) - np.searchsorted(ranked, ranked)
     apart = key.copy()
     again = rank > 0
     apart[order[again]] = _mixed(ranked[again] ^ rank[again].astype(np.uint64))

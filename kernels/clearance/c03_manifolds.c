@@ -129,7 +129,7 @@ GC_FN void gc_patch_body_load(
     GC_GLOBAL const int *forms,
     GC_GLOBAL const int *ints,
     GC_GLOBAL const gc_real *reals,
-    GC_GLOBAL const gc_real *turn,
+    GC_GLOBAL const gc_real *quat,
     int shape,
     gc_vec at)
 {
@@ -137,7 +137,7 @@ GC_FN void gc_patch_body_load(
     b->ints = ints;
     b->reals = reals;
     b->at = at;
-    for (int k = 0; k < 3; ++k) b->rows[k] = gc_load_vec(turn, k);
+    gc_patch_turn(quat, b->rows);
 }
 
 /* Which contacts count: region_out is 0 of those, and -2 of others. Of pairs that overlap, or touch where they stand out, contacts
@@ -216,7 +216,7 @@ GC_KERNEL void c03_manifolds(
     GC_GLOBAL const int *pairs_in, /* (pairs, 2) */
     GC_GLOBAL const int *shape_in,
     GC_GLOBAL const gc_real *position_in, /* (n_bodies, 3) */
-    GC_GLOBAL const gc_real *turn_in,     /* (n_bodies, 9) matrices that turn to the world */
+    GC_GLOBAL const gc_real *quat_in,     /* (n_bodies, 4) */
     GC_GLOBAL const gc_real *radius_in,   /* of each mesh */
     GC_GLOBAL const gc_real *rounding_in,
     GC_GLOBAL const int *forms_in, /* (n_meshes, GC_PATCH_MESH_STRIDE) */
@@ -250,9 +250,9 @@ GC_KERNEL void c03_manifolds(
         m.ints = point_out + GC_PATCH_POINT_STRIDE * ((gc_long)room * i);
         m.reals = place_out + GC_PATCH_PLACE_STRIDE * ((gc_long)room * i);
         origin = gc_load_vec(position_in, m.body_a);
-        gc_patch_body_load(&m.a, forms_in, flat_in, flat_reals_in, turn_in + 9 * (gc_long)m.body_a, m.shape_a, zero);
+        gc_patch_body_load(&m.a, forms_in, flat_in, flat_reals_in, quat_in + 4 * (gc_long)m.body_a, m.shape_a, zero);
         gc_patch_body_load(
-            &m.b, forms_in, flat_in, flat_reals_in, turn_in + 9 * (gc_long)m.body_b, m.shape_b,
+            &m.b, forms_in, flat_in, flat_reals_in, quat_in + 4 * (gc_long)m.body_b, m.shape_b,
             gc_sub(gc_load_vec(position_in, m.body_b), origin));
         gc_told_mark(&m, begin, end, kind_in, feature_a_in, feature_b_in, distance_in, normal_in, region_out);
         for (leader = begin; leader < end; ++leader) {
@@ -297,7 +297,7 @@ GC_KERNEL void c03_write(
     GC_GLOBAL const int *pairs_in, /* as above */
     GC_GLOBAL const int *shape_in,
     GC_GLOBAL const gc_real *position_in,
-    GC_GLOBAL const gc_real *turn_in,
+    GC_GLOBAL const gc_real *quat_in,
     GC_GLOBAL const gc_real *rounding_in,
     int room,
     GC_GLOBAL const int *point_in, /* (n_pairs, room, GC_PATCH_POINT_STRIDE) */
@@ -323,10 +323,8 @@ GC_KERNEL void c03_write(
         gc_vec origin = gc_load_vec(position_in, a), offset = gc_sub(gc_load_vec(position_in, b), origin);
         gc_real round_a = rounding_in[shape_in[a]], round_b = rounding_in[shape_in[b]];
         gc_patch_body turn_a, turn_b;
-        for (int k = 0; k < 3; ++k) {
-            turn_a.rows[k] = gc_load_vec(turn_in + 9 * (gc_long)a, k);
-            turn_b.rows[k] = gc_load_vec(turn_in + 9 * (gc_long)b, k);
-        }
+        gc_patch_turn(quat_in + 4 * (gc_long)a, turn_a.rows);
+        gc_patch_turn(quat_in + 4 * (gc_long)b, turn_b.rows);
         for (int k = 0; k < count_in[i]; ++k, ++to) {
             GC_GLOBAL const int *p = point_in + GC_PATCH_POINT_STRIDE * ((gc_long)room * i + k);
             GC_GLOBAL const gc_real *r = place_in + GC_PATCH_PLACE_STRIDE * ((gc_long)room * i + k);

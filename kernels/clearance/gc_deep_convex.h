@@ -98,6 +98,44 @@ GC_LARGE void gc_deep_face(const gc_clear *q, gc_deep_list *l, int side, int fac
     }
 }
 
+/* May an edge have a normal that counts? It is across it, and between those of its faces. n: the direction of the cone, outwards in the
+ * body's axes. */
+GC_FN int gc_deep_edge_may(const gc_clear *q, const gc_mesh *m, int edge, gc_vec n, gc_real sin)
+{
+    GC_GLOBAL const int *ends = q->t.topology + m->edges + 2 * edge;
+    gc_vec d = gc_sub(gc_vertex(&q->t, m, ends[1]), gc_vertex(&q->t, m, ends[0]));
+    gc_real far = gc_clear_far(d), plus = GC_R(2.0), minus = GC_R(2.0);
+    sin += GC_DEEP_ACROSS;
+    if (!(GC_ABS(gc_dot(n, d)) <= sin * far)) return 0;
+    gc_edge_terms(&q->t, m, edge, n, gc_scale(d, GC_R(1.0) / far), GC_R(1.0), &plus, &minus);
+    return plus >= -sin;
+}
+
+/* The same of meshes of few features, whose cone is known: all of these, without the trees. */
+GC_LARGE void gc_deep_few(const gc_clear *q, gc_deep_list *l, const gc_deep_normals *s)
+{
+    const gc_mesh *ma = &q->a.mesh, *mb = &q->b.mesh;
+    gc_vec in_b = gc_rotate_back(q->now.m, gc_scale(s->n, GC_R(-1.0)));
+    int side, i, k, n = 0, edges[GC_DEEP_FEW];
+    gc_deep o;
+    for (side = 0; side < 2; ++side) {
+        const gc_mesh *m = side ? mb : ma, *other = side ? ma : mb;
+        for (i = 0; i < m->nf; ++i) {
+            if (gc_dot(gc_normal(&q->t, m, i), side ? in_b : s->n) < s->cos - GC_DEEP_CONE) continue;
+            for (k = 0; k < other->nv; ++k)
+                if (gc_deep_vertex_face(q, side, i, k, l->most, &o))
+                    gc_deep_add(q, l, side ? GC_VF : GC_FV, side ? k : i, side ? i : k, &o);
+        }
+    }
+    for (i = 0; i < mb->ne; ++i)
+        if (gc_deep_edge_may(q, mb, i, in_b, s->sin)) edges[n++] = i;
+    for (i = 0; i < ma->ne && n; ++i) {
+        if (!gc_deep_edge_may(q, ma, i, s->n, s->sin)) continue;
+        for (k = 0; k < n; ++k)
+            if (gc_deep_edges(q, i, edges[k], l->most, &o)) gc_deep_add(q, l, GC_EE, i, edges[k], &o);
+    }
+}
+
 /* The pairs of features of two convex bodies that may be the least deep. Is it certain? Not if a climb ended early, and led below
  * all that there are. */
 GC_LARGE int gc_deep_convex(const gc_clear *q, gc_deep_list *l)
@@ -107,6 +145,11 @@ GC_LARGE int gc_deep_convex(const gc_clear *q, gc_deep_list *l)
     gc_deep_normals normals;
     l->best = l->most = GC_BVH_FAR;
     gc_deep_hull(q, l, &normals);
+    n = GC_MAX(q->a.mesh.ne, q->b.mesh.ne);
+    if (normals.known && n <= GC_DEEP_FEW && !gc_is_thin(&q->a.mesh) && !gc_is_thin(&q->b.mesh)) {
+        gc_deep_few(q, l, &normals);
+        return l->best <= l->most;
+    }
     for (side = 1; side >= 0; --side) {
         const gc_clear_side *s = side ? &q->b : &q->a;
         stack[0] = gc_node_of(s->height, 0);

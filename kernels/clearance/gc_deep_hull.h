@@ -17,6 +17,8 @@
 /* what is no higher over a facet, in touch tolerances, is in it; and the sine below which one has no normal */
 #define GC_HULL_FLAT GC_R(0.0078125)
 #define GC_HULL_THIN GC_R(1e-7)
+/* all vertices of so few are looked at, instead of climbing */
+#define GC_HULL_FEW 12
 /* cosine of the widest cone that is worth it */
 #define GC_HULL_WIDE GC_R(0.5)
 
@@ -39,11 +41,22 @@ typedef struct {
     int known, at[2];
 } gc_deep_normals;
 
-/* A vertex of a body from which no edge leads farther along n, of its own axes: from v along edges. Each step is farther, so it ends. */
+/* A vertex of a body from which no edge leads farther along n, of its own axes: from v along edges, each step of which is farther, so that
+ * it ends; of few vertices the farthest. */
 GC_FN int gc_deep_climb(const gc_clear *q, const gc_mesh *m, gc_vec n, int v)
 {
     gc_real far = gc_dot(n, gc_vertex(&q->t, m, v));
     int next = v;
+    if (m->nv <= GC_HULL_FEW) {
+        for (v = 0; v < m->nv; ++v) {
+            gc_real x = gc_dot(n, gc_vertex(&q->t, m, v));
+            if (x > far) {
+                far = x;
+                next = v;
+            }
+        }
+        return next;
+    }
     do {
         int i = q->t.topology[m->vertex_edge_start + next], end = q->t.topology[m->vertex_edge_start + next + 1];
         v = next;

@@ -265,9 +265,13 @@ GC_FN int gc_manifold_best(
 {
     int found = -1;
     *most = GC_R(-1.0);
-    for (int i = m->kept; i < m->n; ++i) *most = GC_MAX(*most, gc_manifold_worth(m, i, n, taken, middle, deep));
     for (int i = m->kept; i < m->n; ++i) {
         gc_real worth = gc_manifold_worth(m, i, n, taken, middle, deep);
+        m->reals[GC_PATCH_PLACE_STRIDE * i + GC_PATCH_PLACE_worth] = worth;
+        *most = GC_MAX(*most, worth);
+    }
+    for (int i = m->kept; i < m->n; ++i) {
+        gc_real worth = gc_manifold_place(m, i)[GC_PATCH_PLACE_worth];
         if (worth < GC_R(0.0) || !(worth >= *most - tie)) continue;
         if (found < 0 || gc_manifold_before(m, i, found)) found = i;
     }
@@ -300,14 +304,16 @@ GC_LARGE void gc_manifold_choose(gc_manifold *m, int most)
         at[n] = gc_manifold_flat(m, best);
     }
     if (n == 4) {
-        for (int turn = 0; turn < 6; ++turn) {
+        for (int turn = 0, same = 0; turn < 6 && same < 3; ++turn) {
             int k = 1 + turn % 3, best;
             gc_real tie = GC_PATCH_TIE * m->size * m->size;
             others[0] = at[0];
             others[1] = at[k == 1 ? 2 : 1];
             others[2] = at[k == 3 ? 2 : 3];
             best = gc_manifold_best(m, 3, others, middle, deep, tie, &worth);
+            same += 1;
             if (!(worth > gc_flat_area(others, 3, at[k]) + tie)) continue;
+            same = 0;
             slot[k] = best;
             at[k] = gc_manifold_flat(m, best);
         }

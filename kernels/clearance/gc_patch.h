@@ -58,14 +58,15 @@ GC_RECORD(GC_PATCH_MESH)
     ONE(X, high)
 GC_RECORD(GC_PATCH_POINT)
 
-#define GC_PATCH_PLACE_STRIDE 12
+#define GC_PATCH_PLACE_STRIDE 13
 #define GC_PATCH_PLACE_COLUMNS(ONE, MANY, X) \
     ONE(X, distance) \
     MANY(X, on_a, 3) /* relative to A's position */ \
     MANY(X, on_b, 3) \
     MANY(X, normal, 3) \
     ONE(X, x) /* across the normal */ \
-    ONE(X, y)
+    ONE(X, y) \
+    ONE(X, worth) /* where some are chosen */
 GC_RECORD(GC_PATCH_PLACE)
 
 /* a body: its mesh, and its axes in the world; `at` from A's position to its own */
@@ -105,6 +106,19 @@ GC_FN gc_vec gc_flat_normal(const gc_patch_body *b, int face)
 GC_FN gc_vec gc_flat_middle(const gc_patch_body *b, int face)
 {
     return gc_load_vec(b->reals + b->form[GC_PATCH_MESH_normal], 2 * face + 1);
+}
+
+/* the matrix of a unit quaternion, as gc_quat_rotate turns the axes */
+GC_FN void gc_patch_turn(GC_GLOBAL const gc_real *quat, gc_vec *rows)
+{
+    gc_quat q = gc_quat_make(quat[0], quat[1], quat[2], quat[3]);
+    gc_real x = q.x + q.x, y = q.y + q.y, z = q.z + q.z;
+    gc_vec w = gc_scale(gc_make(x, y, z), q.w), cross = gc_make(q.y * z, q.x * z, q.x * y);
+    gc_vec square = gc_make(q.x * x, q.y * y, q.z * z), zero = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
+    gc_vec plus = gc_add(gc_add(zero, w), cross), minus = gc_add(gc_sub(zero, w), cross); /* no zero has a sign */
+    rows[0] = gc_make(GC_R(1.0) - (square.y + square.z), minus.z, plus.y);
+    rows[1] = gc_make(plus.z, GC_R(1.0) - (square.x + square.z), minus.x);
+    rows[2] = gc_make(minus.y, plus.x, GC_R(1.0) - (square.x + square.y));
 }
 
 /* from the world's axes to the body's */

@@ -89,6 +89,8 @@
 #define GC_SWING_ROUNDING GC_R(8e-15)
 /* Pluecker: an edge within this angle of a face's plane may go with either side of it (rounding of normals: 4e-16) */
 #define GC_FACING_ROUNDING GC_R(2e-15)
+/* depth: sine of the angle by which a normal between two edges may not be across one, or be beside those of its faces: rounding */
+#define GC_DEEP_ACROSS GC_R(1e-4)
 #else
 /* single precision: the same rules with float32 rounding (6e-8) */
 #define GC_TOL_INSIDE GC_R(1e-5)
@@ -124,6 +126,7 @@
 #define GC_TOL_QUATERNION GC_R(1e-3)
 #define GC_ANSWER_AXIS GC_R(1e-4)
 #define GC_ROUNDING GC_R(1.1920929e-7)
+#define GC_DEEP_ACROSS GC_R(2e-3)
 #define GC_SIDE_ROUNDING GC_R(2.9e-6)
 #define GC_SWING_ROUNDING GC_R(4.3e-6)
 #define GC_FACING_ROUNDING GC_R(1e-6)
@@ -366,6 +369,8 @@
 #define GC_CLEAR_STEPS 64
 /* depth: what the cosines of cones of normals may be off: nodes are float32 */
 #define GC_DEEP_CONE GC_R(1e-4)
+/* depth: meshes of no more edges are gone through without their trees */
+#define GC_DEEP_FEW 64
 /* depth: two features that are so many times as deep as the region reaches, along the area vector of the surface in it, are none of it:
  * of convex bodies the reach was up to 1.23 times the least translation */
 #define GC_DEEP_PAIR GC_R(2.0)

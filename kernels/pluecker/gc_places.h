@@ -128,8 +128,10 @@ GC_LARGE void gc_place_edge(const gc_mover_at *q, const gc_tip *p, const gc_ridg
 {
     const gc_points *near = q->points;
     gc_vec w = gc_sub(r->b, r->a), from = gc_sub(p->x, r->a), d;
-    gc_real length = gc_norm(w), along = gc_dot(from, w) / length, gap;
+    gc_real length, along, gap;
     if (!gc_place_boxes(r->a, r->b, p->x, p->x, near->limit)) return;
+    length = gc_norm(w);
+    along = gc_dot(from, w) / length;
     if (!(along >= -near->beside && along <= length + near->beside)) return;
     d = gc_sub(from, gc_scale(w, GC_MIN(GC_MAX(along, GC_R(0.0)), length) / length));
     gap = gc_norm(d);
@@ -223,15 +225,36 @@ GC_LARGE void gc_place_edges(const gc_mover_at *q, const gc_ridge *p, const gc_r
     gc_place_aside(q, p, r, gc_ridge_next(p, r, none, n), d, n);
 }
 
-GC_FN void gc_place_ridges(const gc_mover_at *q, const gc_ridge *theirs, int i)
+/* the mover's edge i, if its box comes within `limit` of that of c and d */
+GC_FN int gc_place_ridge(const gc_mover_at *q, int i, gc_vec c, gc_vec d, gc_real limit, gc_ridge *mine)
 {
     GC_GLOBAL const int *edge = q->forms.ints + q->form.edge + GC_FORM_EDGE_STRIDE * i;
-    gc_ridge mine;
     gc_vec a = gc_first_place(q, edge[GC_FORM_EDGE_first]), b = gc_first_place(q, edge[GC_FORM_EDGE_second]);
-    if (!gc_place_boxes(a, b, theirs->a, theirs->b, q->points->limit + q->points->aside)) return;
-    gc_ridge_of_mover(q, GC_STANDS, i, a, &mine);
-    gc_place_edges(q, &mine, theirs);
+    if (!gc_place_boxes(a, b, c, d, limit)) return 0;
+    gc_ridge_of_mover(q, GC_STANDS, i, a, mine);
+    return 1;
 }
+
+/* Which of `n` edges of the mover, or of its vertices, come near the leaf, as bits; all of so few that it does not pay, of more than there
+ * are bits, and where a group shares them out: an item looks at few of them. */
+GC_FN gc_ulong gc_places_near(const gc_mover_at *q, int edges, int from, int n)
+{
+    const gc_trip *w = q->walk;
+    gc_ulong near = 0, bit = 1;
+    gc_vec low, high;
+    if (GC_GROUP_SIZE > 1 || n < 4 || n > 64) return ~near;
+    gc_leaf_box(w, &low, &high);
+    for (int k = from; k < from + n; ++k, bit <<= 1) {
+        GC_GLOBAL const int *edge = q->forms.ints + q->form.edge + GC_FORM_EDGE_STRIDE * k;
+        gc_vec a = gc_first_place(q, edges ? edge[GC_FORM_EDGE_first] : q->forms.ints[q->form.vertex + k]),
+               b = edges ? gc_first_place(q, edge[GC_FORM_EDGE_second]) : a;
+        if (gc_place_boxes(a, b, low, high, w->grown)) near |= bit;
+    }
+    return near;
+}
+
+/* is a feature among these? */
+GC_FN int gc_places_has(gc_ulong near, int k) { return k >= 64 || (near >> k & 1); }
 
 /* Faces [first, last) of the mover and what they own, against the leaf. Each pair of features is some item's. */
 GC_LARGE void gc_places_leaf(const gc_mover_at *q, int first, int last)
@@ -243,6 +266,7 @@ GC_LARGE void gc_places_leaf(const gc_mover_at *q, int first, int last)
     int nv = gc_form_begin(s, &q->form, last, GC_FORM_FACE_vertex) - v0,
         ne = gc_form_begin(s, &q->form, last, GC_FORM_FACE_edge) - e0;
     int was = -1, live = 0;
+    gc_ulong vertices = gc_places_near(q, 0, v0, nv), edges = gc_places_near(q, 1, e0, ne);
     gc_pairs_of p = gc_pairs_begin(w->first, w->last, nv);
     gc_found any;
     gc_ridge theirs;
@@ -253,10 +277,11 @@ GC_LARGE void gc_places_leaf(const gc_mover_at *q, int first, int last)
             was = p.at;
             live = gc_first_face_near(w, &any, p.at);
         }
-        if (live) {
+        if (!live) p.in = gc_pairs_rest(&p);
+        else if (gc_places_has(vertices, p.in)) {
             gc_tip mine = gc_tip_of(q, 1, v0 + p.in);
             gc_place_face(q, &mine, p.at);
-        } else p.in = gc_pairs_rest(&p);
+        }
     }
     p = gc_pairs_begin(
         gc_form_begin(t, &w->form, w->first, GC_FORM_FACE_edge), gc_form_begin(t, &w->form, w->last, GC_FORM_FACE_edge),
@@ -270,10 +295,15 @@ GC_LARGE void gc_places_leaf(const gc_mover_at *q, int first, int last)
             live = gc_first_near(w, &any, gc_least(theirs.a, theirs.b), gc_greatest(theirs.a, theirs.b));
         }
         if (!live) p.in = gc_pairs_rest(&p);
-        else if (p.in < nv) {
+        else if (p.in >= nv) {
+            gc_real limit = q->points->limit + q->points->aside;
+            gc_ridge mine;
+            if (gc_places_has(edges, p.in - nv) && gc_place_ridge(q, e0 + p.in - nv, theirs.a, theirs.b, limit, &mine))
+                gc_place_edges(q, &mine, &theirs);
+        } else if (gc_places_has(vertices, p.in)) {
             gc_tip mine = gc_tip_of(q, 1, v0 + p.in);
             gc_place_edge(q, &mine, &theirs);
-        } else gc_place_ridges(q, &theirs, e0 + p.in - nv);
+        }
     }
     p = gc_pairs_begin(
         gc_form_begin(t, &w->form, w->first, GC_FORM_FACE_vertex), gc_form_begin(t, &w->form, w->last, GC_FORM_FACE_vertex),
@@ -291,9 +321,9 @@ GC_LARGE void gc_places_leaf(const gc_mover_at *q, int first, int last)
         else if (in < 0) gc_place_face(q, &tip, first + p.in);
         else if (in < ne) {
             gc_ridge mine;
-            gc_ridge_of_mover(q, GC_STANDS, e0 + in, tip.x, &mine);
-            gc_place_edge(q, &tip, &mine);
-        } else {
+            if (gc_places_has(edges, in) && gc_place_ridge(q, e0 + in, tip.x, tip.x, q->points->limit, &mine))
+                gc_place_edge(q, &tip, &mine);
+        } else if (gc_places_has(vertices, in - ne)) {
             gc_tip mine = gc_tip_of(q, 1, v0 + in - ne);
             gc_place_vertices(q, &mine, &tip);
         }

@@ -109,15 +109,21 @@ typedef struct {
 
 GC_FN int gc_query_whole(const gc_mover_at *q) { return q->form.height <= GC_FORM_PIECE - GC_FORM_LEAF; }
 
+/* the box of the leaf that the walk has come to */
+GC_FN void gc_leaf_box(const gc_trip *w, gc_vec *low, gc_vec *high)
+{
+    GC_GLOBAL const gc_raster *box = w->world->forms.nodes + w->form.node
+                                     + GC_BOX_STRIDE * ((w->first >> GC_FORM_LEAF) + (1 << w->form.height));
+    *low = gc_make((gc_real)box[0], (gc_real)box[1], (gc_real)box[2]);
+    *high = gc_make((gc_real)box[3], (gc_real)box[4], (gc_real)box[5]);
+}
+
 GC_FN void gc_pieces_begin(const gc_mover_at *q, gc_pieces *p)
 {
     const gc_trip *w = q->walk;
-    GC_GLOBAL const gc_raster *box = w->world->forms.nodes + w->form.node
-                                     + GC_BOX_STRIDE * ((w->first >> GC_FORM_LEAF) + (1 << w->form.height));
     p->node = 1;
     p->pieces = 1 << (q->form.height - (GC_FORM_PIECE - GC_FORM_LEAF));
-    p->low = gc_make((gc_real)box[0], (gc_real)box[1], (gc_real)box[2]);
-    p->high = gc_make((gc_real)box[3], (gc_real)box[4], (gc_real)box[5]);
+    gc_leaf_box(w, &p->low, &p->high);
     p->leaf = gc_ring_of(
         &w->here, gc_scale(gc_add(p->low, p->high), GC_R(0.5)), gc_scale(gc_sub(p->high, p->low), GC_R(0.5)));
 }

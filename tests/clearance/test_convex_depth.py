@@ -13,7 +13,9 @@ BITS = "tests/clearance/test_convex_depth.py"
 PLATE = gc.shapes.box((1.0, 0.7, 0.001))
 ROUND = gc.shapes.icosphere(1)
 CONE = gc.shapes.convex_hull([[0, 0, 1], *([np.cos(t), np.sin(t), 0] for t in np.linspace(0, 6, 40))])
-#: Of depths, in units of the scale; worst seen, on 228 pairs of these families: 1.0e-15.
+TETRAHEDRON = gc.shapes.convex_hull([[-0.3, -0.3, -0.3], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+PRISM = gc.shapes.convex_hull([[np.cos(t), np.sin(t), z] for t in np.arange(7) for z in (-0.4, 0.4)])
+#: Of depths, in units of the scale; worst seen, on 270 pairs of these families: 1.0e-15.
 ROUNDING = 1e-13
 
 
@@ -35,6 +37,8 @@ def families(rng):
     yield "plates across", [PLATE, PLATE], 0.2 * u, free
     yield "cones", [CONE, ROUND], 0.6 * u, free
     yield "shallow", [ROUND, CONE], 1.1 * u, free
+    yield "few edges", [PRISM, TETRAHEDRON], 0.5 * u, free
+    yield "few edges, aligned", [PRISM, BOX], whole, straight
 
 
 @pytest.mark.filterwarnings("ignore:all 8 pairs overlap")

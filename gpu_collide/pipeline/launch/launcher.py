@@ -356,12 +356,10 @@ class Launcher:
     def _launch(self, verb, name, n, bound, args, wait=True):
         kernel = self.kernel(name)
         if bound:
-            for key, _, _ in kernel.plan:
-                if key not in args:
-                    for buffers in bound:
-                        if key in buffers:
-                            args[key] = buffers[key]
-                            break
+            known = {}
+            for buffers in reversed(bound):
+                known.update(buffers)
+            args = {key: known[key] for key, _, _ in kernel.plan if key in known} | args
         begun = time.perf_counter()
         verb(kernel, n, **args)
         if not wait:

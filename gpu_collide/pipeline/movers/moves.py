@@ -13,6 +13,7 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.errors import MemoryLimitError
+from gpu_collide.geometry.arrays.order import order_of, taken
 from gpu_collide.pipeline.broad_phase.trees import BodyTree
 from gpu_collide.pipeline.device_scene import DeviceScene
 from gpu_collide.pipeline.launch.world_query import REAL, Stage, WorldQuery
@@ -34,6 +35,8 @@ MOVED = Stage("p02_translate", {
 })  # fmt: skip
 _MOVER = [(name, MOVER[name]) for name in ("shape", "body", "own", "rank", "group", "mask")]
 _SKIP = MOVER["skip"]
+#: Bits of a kind without what is added to it.
+_KIND = int(sources.constants("mixed", "pluecker/gc_found.h")["GC_TOUCH_BEYOND"]) - 1
 _FOUND = [(name, FOUND_INT[column]) for name, column in
           (("kind", "kind"), ("feature_a", "a"), ("body", "body"), ("feature_b", "b"))]  # fmt: skip
 
@@ -176,7 +179,8 @@ class MoverQuery(WorldQuery):
         -------
         dict of str to ndarray
             ``mover``, ``kind``, ``feature_a``, ``body``, ``feature_b``, ``point``, ``normal``, ``distance``,
-            in the order of the first five; of kind 0 bodies whose boxes come near.
+            in the order of the first five, whatever is added to kinds; of kind 0 bodies whose boxes come
+            near.
         """
         n, found, tables = len(movers.position), [], self._tables(movers)
         fixed = self._checked_scratch(n, tables.more)
@@ -295,8 +299,9 @@ def _in_order(found, shift):
     reals = np.concatenate([np.zeros((0, POINT_REAL.stride)), *(piece[1] for piece in found)])
     names = {"mover": "mover", "kind": "kind", "feature_a": "a", "body": "body", "feature_b": "b"}
     columns = {name: ints[:, POINT[column]] for name, column in names.items()}
-    order = np.lexsort(tuple(columns.values())[::-1])
-    fields = {name: column[order] for name, column in columns.items()}
-    fields |= {name: reals[order, POINT_REAL[name]] for name in ("point", "normal", "distance")}
-    fields["point"] = fields["point"] + shift
+    order = order_of(*(columns | {"kind": columns["kind"] & _KIND}).values())
+    fields = taken(columns, order)
+    reals = reals.take(order, axis=0)
+    fields |= {name: reals[:, POINT_REAL[name]].copy() for name in ("point", "normal", "distance")}
+    fields["point"] += shift
     return fields

@@ -10,6 +10,7 @@ import numpy as np
 from gpu_collide._calls import renamed
 from gpu_collide._options import Options
 from gpu_collide.backends import sources
+from gpu_collide.geometry.arrays.order import taken
 from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.pluecker.initial_overlap import overlaps
 from gpu_collide.queries.pluecker.movers import (
@@ -27,7 +28,6 @@ from gpu_collide.queries.pluecker.places import (
     ON_MOVER,
     behind_nothing,
     beside,
-    of_movers,
     separated,
     sorted_rows,
     told_before,
@@ -187,7 +187,6 @@ def _told(
     places = _without(close, found)
     places["flags"] = places["kind"] & (BEYOND | ASIDE)
     places["kind"] = places["kind"] - places["flags"]
-    places = sorted_rows(places)
     drop = (places["flags"] == BEYOND) | behind_nothing(places, stands[places["mover"]], rows, bodies)
     if (
         not zones
@@ -208,21 +207,22 @@ def _told(
     if len(mover):
         more = overlaps(rows, mover, body, bodies, info, max_bytes)
         if rounding.most.any():
-            more = _without(rounding.only_touch(more, stands) & _of_pairs(more, places, len(bodies)), more)
+            drop = rounding.only_touch(more, stands)
+            if drop.any():
+                drop &= _of_pairs(more, places, len(bodies))
+            more = _without(drop, more)
     if len(mover) and len(more["mover"]):
         inside[more["mover"]] = True
         more["surface"] = np.ones(len(more["mover"]), bool)
         both = {name: np.concatenate([places[name], more[name]]) for name in places}
         # a depth within what counts as touch is among the places already
-        n = len(places["mover"])
-        some = of_movers(both["mover"], np.arange(n))
-        names = ("mover", "kind", "body", "feature_a", "feature_b")
-        keys = np.stack([both[name][some] for name in names])
-        order, again = np.lexsort(keys), np.zeros(len(both["mover"]), bool)
-        equal = (keys[:, order[1:]] == keys[:, order[:-1]]).all(axis=0)
-        again[some[order[1:][equal]]] = True
-        again &= (np.arange(len(again)) >= n) & (both["kind"] != Touch.OVERLAP)
-        places = sorted_rows({name: column[~again] for name, column in both.items()})
+        both["more"] = np.arange(len(both["mover"])) >= len(places["mover"])
+        places = sorted_rows(both)
+        again = places.pop("more") & (places["kind"] != Touch.OVERLAP)
+        again[:1] = False
+        for name in ("mover", "kind", "feature_a", "body", "feature_b"):
+            again[1:] &= places[name][1:] == places[name][:-1]
+        places = _without(again, places)
     if not zones:  # a face beside the vertex that touches it is no stop
         drop = beside(places, stands[places["mover"]], rows, bodies)
         places = _without(drop, places)
@@ -238,7 +238,7 @@ def _told(
 
 def _without(drop: Array, rows: dict[str, Any]) -> dict[str, Any]:
     """Rows without those to be dropped, (c,) bool."""
-    return {name: column[~drop] for name, column in rows.items()} if drop.any() else rows
+    return taken(rows, np.flatnonzero(~drop)) if drop.any() else rows
 
 
 def _of_pairs(rows: dict[str, Array], places: dict[str, Array], n: int) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.geometry.arrays.order import taken
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.clearance_arguments import PROGRAMS, Asked
 from gpu_collide.queries.collide import collide
@@ -86,7 +87,7 @@ def overlaps(
     deep, _ = engine.clearance(both, pairs, DEPTHS)
     engines.give(both.meshes, engine)
     into = np.flatnonzero(deep["status"] == Status.INITIAL_OVERLAP)
-    deep = {name: column[into] for name, column in deep.items()}
+    deep = taken(deep, into)
     row, told = deep["pair"], deep["distance"] < 0.0
     kind, number, normal = np.where(told, deep["kind"], Kind.NONE), deep["feature_b"], deep["normal"]
     point = np.where(ON_MOVER[_TOUCHES[kind]][:, None], deep["point_b"], deep["point_a"])
@@ -96,13 +97,14 @@ def overlaps(
         number, point = np.zeros_like(number), rows.position[mover[row]]
         depth = ((point - deep["point_a"]) * normal).sum(axis=1)
         distance = np.where(kind == Kind.FV, np.minimum(depth, 0.0), distance)
+    if not told.all():
+        point, normal = (np.where(told[:, None], place, 0.0) for place in (point, normal))
     named = kind != Kind.NONE
     return {
         "mover": mover[row].astype(np.int32), "kind": _TOUCHES[kind], "body": body[row].astype(np.int32),
         "feature_a": np.where(named, number, np.int32(-1)),
         "feature_b": np.where(named, deep["feature_a"], np.int32(-1)),
-        "point": np.where(told[:, None], point, 0.0), "normal": np.where(told[:, None], normal, 0.0),
-        "distance": distance,
+        "point": point, "normal": normal, "distance": distance,
     }  # fmt: skip
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.bodies import quaternion
+from gpu_collide.geometry.arrays.order import groups_of, order_of, taken
 from gpu_collide.geometry.preparation.prepared import kept_with
 from gpu_collide.results.enums import Touch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
@@ -24,7 +26,6 @@ __all__ = [
     "BEYOND",
     "behind_nothing",
     "beside",
-    "of_movers",
     "separated",
     "sorted_rows",
     "told_before",
@@ -41,6 +42,8 @@ ON_MOVER.setflags(write=False)
 ALONG = np.array([0.8017837, 0.5345225, 0.2672612])
 #: Two normals of one place may differ by this much.
 ALIKE = 0.1
+#: Of so few rows all pairs are compared at once.
+FEW_ROWS = 32
 #: To look at all vertices of a mesh of more takes longer than to ask whether it overlaps another.
 MOST_VERTICES = 256
 #: An edge leads behind a face by more than this share of its length, and four times what is touch.
@@ -61,26 +64,52 @@ def told_before(found: dict[str, Array], far: Array, rough: Array) -> Array:
     """
     told = np.zeros(len(found["kind"]), bool)
     rows = np.flatnonzero(far)
-    if len(rows) < 2:
+    mover = found["mover"][rows]  # in order
+    same = mover[1:] == mover[:-1]
+    rows = rows[np.append(False, same) | np.append(same, False)] if len(rows) > 1 else rows[:0]
+    if not len(rows):
         return told
     on_mover = ON_MOVER[found["kind"][rows]][:, None]
     normal, point = found["normal"][rows], found["point"][rows]
     way = normal * found["distance"][rows, None]
     foot = np.where(on_mover, point - way, point)
     height, rough = foot @ ALONG, rough[rows]
-    order = np.lexsort((height, found["body"][rows], found["mover"][rows]))
-    for step in range(1, len(rows)):
-        one, two = order[:-step], order[step:]
-        near = height[two] - height[one] <= 2.0 * rough[one]
-        for name in ("mover", "body"):
-            near &= found[name][rows[one]] == found[name][rows[two]]
-        if not near.any():
-            break
-        near &= (np.abs(normal[one] - normal[two]) <= ALIKE).all(axis=1)
+    mover, body = found["mover"][rows], found["body"][rows]
+    if len(rows) <= FEW_ROWS:
+        pairs = iter([_pairs_of(len(rows))])
+    else:
+        pairs = _neighbours(order_of(mover, body, height), height, rough, mover)
+    for one, two in pairs:
+        same = (mover[one] == mover[two]) & (body[one] == body[two]) & _within(normal, one, two, ALIKE)
         for end in (foot, foot + way):
-            near &= (np.abs(end[one] - end[two]) <= rough[one, None]).all(axis=1)
-        told[rows[np.maximum(one, two)[near]]] = True
+            same &= _within(end, one, two, rough[one])
+        told[rows[np.maximum(one, two)[same]]] = True
     return told
+
+
+@cache
+def _pairs_of(n: int) -> tuple[Array, Array]:
+    """All pairs of `n` rows."""
+    return np.triu_indices(n, 1)
+
+
+def _neighbours(order: Array, height: Array, rough: Array, mover: Array) -> Iterator[tuple[Array, Array]]:
+    """Pairs of rows of one mover at about one height, one after the other in an order by both."""
+    begin = np.arange(len(order) - 1)
+    for step in range(1, len(order)):
+        begin = begin[: np.searchsorted(begin, len(order) - step)]  # whose next so far was near as well
+        one, two = order[begin], order[begin + step]
+        near = (height[two] - height[one] <= 2.0 * rough[one]) & (mover[one] == mover[two])
+        begin = begin[near]
+        if not len(begin):
+            return
+        yield one[near], two[near]
+
+
+def _within(rows: Array, one: Array, two: Array, most: Array | float) -> Array:
+    """Whether no coordinate of two rows differs by more, (k,) bool."""
+    way = np.abs(rows.take(one, axis=0) - rows.take(two, axis=0))
+    return (way[:, 0] <= most) & (way[:, 1] <= most) & (way[:, 2] <= most)
 
 
 def behind_nothing(found: dict[str, Array], stands: Array, rows: Movers, bodies: Bodies) -> Array:
@@ -91,21 +120,19 @@ def behind_nothing(found: dict[str, Array], stands: Array, rows: Movers, bodies:
     behind = distance < -stands
     if not behind.any():
         return behind
-    some = of_movers(found["mover"], behind)
+    some = _of_movers(found["mover"], behind)
     if len(some) < len(behind):
         if len(some):
-            part = {name: column[some] for name, column in found.items()}
-            behind[some] = behind_nothing(part, stands[some], rows, bodies)
+            behind[some] = behind_nothing(taken(found, some), stands[some], rows, bodies)
         return behind
     of_world = (kind == Touch.FV) | (kind == Touch.EV)
     what = np.where(of_world, 1, np.where(kind == Touch.EE, 2, 0))
     number = np.where(of_world, found["feature_b"], found["feature_a"])
-    keys = np.stack([found["mover"], found["body"], what, number], axis=1)
-    which = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    which = groups_of(found["mover"], found["body"], what, number)
     ahead = ~behind
     ahead &= np.isin(which, which[behind])
     ahead &= ~_leads_behind(found, ahead, stands, rows, bodies)
-    before = np.full(len(keys), np.inf)
+    before = np.full(len(which), np.inf)
     np.minimum.at(before, which[ahead], np.abs(distance[ahead]))
     return behind & (before[which] <= -distance)
 
@@ -118,7 +145,7 @@ def beside(found: dict[str, Array], stands: Array, rows: Movers, bodies: Bodies)
     drop = _leads_behind(found, touch, stands, rows, bodies)
     if not drop.any():
         return drop
-    some = of_movers(found["mover"], drop)
+    some = _of_movers(found["mover"], drop)
     pair = found["mover"][some].astype(np.int64) << 32 | found["body"][some]
     kept = np.unique(pair[(touch & ~drop)[some]])
     drop[some] &= np.isin(pair, kept)
@@ -141,10 +168,12 @@ def separated(
     wanted = mover.astype(np.int64) << 32 | body
     at = np.searchsorted(key, wanted).clip(max=len(key) - 1)
     some = np.flatnonzero(key[at] == wanted)
-    normal, mover, body = found["normal"][ahead[first[at[some]]]], mover[some], body[some]
-    low = _support(rows.meshes, rows.shape[mover], rows.quat[mover], normal)
-    high = _support(bodies.meshes, bodies.shape[body], bodies.start.unit_wxyz[body], -normal)
-    between = ((rows.position[mover] - bodies.start.position[body]) * normal).sum(axis=1)
+    mover, body = mover[some], body[some]
+    normal = found["normal"].take(ahead[first[at[some]]], axis=0)
+    low = _support(rows.meshes, rows.shape[mover], rows.quat.take(mover, axis=0), normal)
+    high = _support(bodies.meshes, bodies.shape[body], bodies.start.unit_wxyz.take(body, axis=0), -normal)
+    way = rows.position.take(mover, axis=0) - bodies.start.position.take(body, axis=0)
+    between = way[:, 0] * normal[:, 0] + way[:, 1] * normal[:, 1] + way[:, 2] * normal[:, 2]
     apart[some] = between + low + high > least[mover]
     return apart
 
@@ -153,14 +182,19 @@ def _support(meshes: Sequence[Mesh], shape: Array, quat: Array, normal: Array) -
     """How high along a normal the lowest vertex of each mesh is from its origin, less its rounding radius,
     (k,); -inf of a mesh of many vertices."""
     along, low = quaternion.rotate(quaternion.conjugate(quat), normal), np.full(len(shape), -np.inf)
-    for k in np.unique(shape):
-        mesh, mine = meshes[int(k)], np.flatnonzero(shape == k)
+    for mesh, mine in _by_mesh(meshes, shape):
         if mesh.n_vertices <= MOST_VERTICES:
-            low[mine] = (along[mine] @ mesh.vertices.T).min(axis=1) - mesh.rounding
+            low[mine] = (mesh.vertices @ along.take(mine, axis=0).T).min(axis=0) - mesh.rounding
     return low
 
 
-def of_movers(mover: Array, some: Array) -> Array:
+def _by_mesh(meshes: Sequence[Mesh], shape: Array) -> Iterator[tuple[Mesh, Array]]:
+    """Meshes with their rows."""
+    for k in np.flatnonzero(np.bincount(shape)):
+        yield meshes[int(k)], np.flatnonzero(shape == k)
+
+
+def _of_movers(mover: Array, some: Array) -> Array:
     """All rows of the movers that have some rows, (c,) bool."""
     has = np.zeros(int(mover.max(initial=-1)) + 1, bool)
     has[mover[some]] = True
@@ -180,12 +214,12 @@ def _leads_behind(
         some = np.flatnonzero(asked & (kind == which))
         if not len(some) or not meshes:  # points have no edges
             continue
-        shapes = shape[body[some]]
-        for k in np.unique(shapes):
-            mine = some[shapes == k]
-            normal = quaternion.rotate(quaternion.conjugate(quat[body[mine]]), sign * found["normal"][mine])
+        for mesh, mine in _by_mesh(meshes, shape[body[some]]):
+            mine = some[mine]
+            turn = quaternion.conjugate(quat.take(body[mine], axis=0))
+            normal = quaternion.rotate(turn, sign * found["normal"].take(mine, axis=0))
             tip = number[which == Touch.FV][mine]
-            leads[mine] = _lowest(meshes[int(k)], tip, normal) < -4.0 * stands[mine]
+            leads[mine] = _lowest(mesh, tip, normal) < -4.0 * stands[mine]
     return leads
 
 
@@ -212,6 +246,5 @@ def _edges_from(mesh: Mesh) -> tuple[Array, Array, Array, Array]:
 
 def sorted_rows(found: dict[str, Any]) -> dict[str, Any]:
     """The same in the order of mover, kind, feature of the mover, body and feature of the body."""
-    names = ("feature_b", "body", "feature_a", "kind", "mover")
-    order = np.lexsort([found[name] for name in names])
-    return {name: column[order] for name, column in found.items()}
+    names = ("mover", "kind", "feature_a", "body", "feature_b")
+    return taken(found, order_of(*(found[name] for name in names)))

@@ -10,7 +10,7 @@ from gpu_collide.bodies.quaternion import multiply, rotate
 from gpu_collide.reference.pluecker._features import features_of, joined, parted
 from gpu_collide.reference.pluecker.p02_translate import first_on_the_way
 from gpu_collide.reference.pluecker.p03_rotate import first_in_the_turn
-from gpu_collide.reference.pluecker.p04_contacts import near_of, near_points
+from gpu_collide.reference.pluecker.p04_contacts import BEYOND, near_of, near_points
 
 __all__ = ["Reference"]
 
@@ -94,7 +94,7 @@ class Reference:
                     rows.append((i, 0, 0, int(body), 0, zero, zero, 0.0))
                 for kind, a, b, point, normal, gap in near_points(mover, obstacle, near):
                     rows.append((i, kind, a, *parted(b), point + here, normal, gap))
-        rows.sort(key=lambda row: row[:5])
+        rows.sort(key=lambda row: (row[0], row[1] % BEYOND, *row[2:5]))
         names = ("mover", "kind", "feature_a", "body", "feature_b", "point", "normal", "distance")
         columns = zip(*rows, strict=True) if rows else [[]] * len(names)
         found = {name: np.array(column) for name, column in zip(names, columns, strict=True)}
