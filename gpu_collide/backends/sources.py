@@ -66,7 +66,10 @@ PROGRAMS = {
     "sweep": ("sweep/w01_first.c", "sweep/w02_all.c"),
     "characters": ("sweep/w03_planes.c", "sweep/w04_clip.c", "sweep/w05_slide.c"),
     "mesh": ("mesh/m01_patches.c", "mesh/m02_nodes.c", "mesh/m03_cones.c", "mesh/m04_order.c"),
-    "upload": ("upload/g01_poses.c", "upload/g02_pairs.c", "upload/g03_select.c", "upload/g04_apart.c"),
+    "upload": (
+        "upload/g01_poses.c", "upload/g02_pairs.c", "upload/g03_select.c", "upload/g04_apart.c",
+        "upload/g09_least_turn.c",
+    ),
     "join_near_faces": ("upload/g05_join.c",),
     "robots": ("robots/r01_frames.c", "robots/r02_deviations.c"),
     "device_queries": ("upload/g06_casts.c", "upload/g07_results.c", "upload/g08_turning.c"),
