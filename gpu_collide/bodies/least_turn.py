@@ -85,8 +85,9 @@ def least_turn(start: Poses, end: Poses, revolution: Array) -> Poses:
     across = turn[:, 1:] - along[:, None] * axis
     sine = np.sqrt(across[:, 0] ** 2 + across[:, 1] ** 2 + across[:, 2] ** 2)
     round_ = (revolution[:, 0] > 0) & start.valid & end.valid
-    stays = round_ & ((revolution[:, 0] == BALL) | (sine <= NO_TURN))
-    spins = round_ & ~stays & (np.abs(along) > NO_TURN)
+    turned = round_ & (first != last).any(axis=1)
+    stays = turned & ((revolution[:, 0] == BALL) | (sine <= NO_TURN))
+    spins = turned & ~stays & (np.abs(along) > NO_TURN)
     if not (stays.any() or spins.any()):
         return end
     length = np.where(spins, np.sqrt(turn[:, 0] ** 2 + along**2), 1.0)

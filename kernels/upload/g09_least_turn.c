@@ -27,6 +27,7 @@ GC_KERNEL void g09_least_turn(
         gc_vec across = gc_sub(gc_make(turn.x, turn.y, turn.z), gc_scale(axis, along));
         gc_real sine = GC_SQRT(gc_dot(across, across));
         if (r[0] == GC_R(0.0) || !valid_in[i]) continue;
+        if (first.w == last.w && first.x == last.x && first.y == last.y && first.z == last.z) continue;
         if (r[0] == GC_R(1.0) || sine <= no_turn) {
             unit = first;
         } else {

@@ -8,7 +8,7 @@ import pytest
 
 import gpu_collide as gc
 from tests.oracle.frustums import FINE, Frustum, FrustumPassing, point_frustum, touching
-from tests.oracle.round_shapes import Round, Screw, product
+from tests.oracle.round_shapes import Round, Screw, least_turned, product
 from tests.support.round_scenes import FIELDS
 from tests.support.seeds import generator
 
@@ -102,6 +102,7 @@ def passes(kind, n, seed, motion, family, variants=9, swap=True):
         for k, q in ((0, (qa0, qb0)), (1, (qa1, qb1)))
     ]
     bodies = gc.Bodies(meshes + more, shape, *poses)
+    qa1, qb1 = least_turned(kind, qa0, qa1), least_turned("frustum", qb0, qb1)
     judge = FrustumPassing(a, b, Screw.between(p[0], qa0, p[1], qa1), Screw.between(p[2], qb0, p[3], qb1))
     return bodies, order, judge, scale
 
