@@ -1,11 +1,13 @@
-/* gc_solve_revolved.h: one candidate with a cylinder or a cone to its first contact in a piece of the motion.
+/* gc_solve_revolved.h: one candidate with a cylinder or a cone to its contacts in a piece of the motion.
  * needs: narrow_phase/contact/gc_hits.h narrow_phase/contact/gc_revolved.h
  *
- * Compiled only where GC_AT_DISTANCE is 1. From the beginning of the piece on, time is advanced by what a bound of the gap allows: along the
- * direction n of two closest points M's part stays below a plane, and K's ends come down to it no faster than
+ * Compiled only where GC_AT_DISTANCE is 1. The gap of a feature of M and K is convex in place, and each of its falls to the distance of
+ * contact is a contact. From the beginning of the piece on, time is advanced by bounds of the gap. Above the distance: along the direction n
+ * of two closest points M's part stays below a plane, and K's ends come down to it no faster than
  *     n . (C + t C') - radius |n x (k + t k')| - (A + (length / 2 + radius) B) t^2 / 2,
  * concave in t, so that there is no contact before its root; A and B bound the second derivatives of K's middle and axis. It is the gap
- * itself at t = 0, with its slope, so steps shrink by the square (conservative advancement of second order). Source: docs/decisions/0144.
+ * itself at t = 0, with its slope, so steps shrink by the square (conservative advancement of second order). Below the distance: so long as
+ * the point of M that is deepest is, as K sees it, which moves along a line but for F t^2 / 2. Source: docs/decisions/0144, 0147.
  * Degenerate: what begins in touch and parts is left until it is apart; contact that lasts is told once.
  */
 #ifndef GC_SOLVE_REVOLVED_H
@@ -15,7 +17,7 @@
 /* a feature is in contact if the normal lies no more than so far outside of its cone: of the first contact it lies inside */
 #define GC_REVOLVED_CONE GC_R(1e-6)
 
-/* a search for the first contact of M's part and K */
+/* a search for the contacts of M's part and K */
 typedef struct {
     const gc_tables *t;
     const gc_pair *p;
@@ -23,7 +25,8 @@ typedef struct {
     int kind, number, end; /* of the candidate: a face and an end of K, or an edge of M (GC_EE) */
     gc_real bend, tilt;    /* bounds of the second derivatives of K's middle and of its axis, as M sees them */
     gc_real settled, touch;
-    gc_vec along; /* of two frusta that are near: their direction a moment before */
+    gc_real side;  /* of a face: 1, or -1 for its back */
+    gc_vec along;  /* of two frusta that are near: their direction a moment before */
 } gc_revolved_search;
 
 /* Returns 0 for a candidate of what is none: what stands for the face of an axis, a point or a line. */
@@ -36,6 +39,7 @@ GC_FN int gc_revolved_begin(const gc_tables *t, const gc_pair *p, const gc_candi
     q->number = q->q.of_b ? c->a : c->b;
     q->end = q->q.of_b ? c->b : c->a;
     q->along = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
+    q->side = GC_R(1.0);
     q->settled = GC_PLACE_ROUNDING * (p->bodies.size + p->bodies.speed);
     q->touch = GC_MAX(GC_TOL_TOUCH * p->bodies.size, GC_R(2.0) * q->settled);
     return c->kind == GC_EE || (c->kind == (q->q.of_b ? GC_FV : GC_VF) && !gc_is_thin(q->q.m));
@@ -67,7 +71,7 @@ GC_FN void gc_revolved_bounds(gc_revolved_search *q, const gc_frustum *f)
     q->tilt *= GC_R(1.00001);
 }
 
-/* K and the gap at a time, less the distance of contact */
+/* K and the gap at a time, less the distance of contact; of a face that of an end above its plane */
 GC_LARGE void gc_revolved_look(const gc_revolved_search *q, gc_real s, gc_revolved_state *k, gc_revolved_gap *g)
 {
     gc_body_state now;
@@ -75,7 +79,7 @@ GC_LARGE void gc_revolved_look(const gc_revolved_search *q, gc_real s, gc_revolv
     *k = gc_revolved_at(q->t, q->p, &q->q, &now);
     if (q->q.ends_m) gc_revolved_both(q->t, q->p, &q->q, &k->f, q->along, g);
     else if (q->kind == GC_EE) gc_revolved_edge(q->t, q->p, &q->q, &k->f, q->number, g);
-    else gc_revolved_face(q->t, q->p, &q->q, &k->f, q->number, g);
+    else gc_revolved_plane(q->t, q->p, &q->q, &k->f, q->number, q->end, q->side, g);
     g->d -= q->q.r;
 }
 
@@ -90,7 +94,9 @@ gc_revolved_bound(const gc_revolved_search *q, const gc_revolved_state *k, const
     along = gc_dot(n, axis) * arm;
     for (i = 0; i < 2; ++i) {
         gc_real r = k->f.radius[i], loss = q->bend + (arm + r) * q->tilt;
-        gc_real at = high + (i ? along : -along) - r * sine - GC_R(0.5) * loss * dt * dt;
+        gc_real at;
+        if (g->sort == GC_SORT_FACE && i != q->end) continue;
+        at = high + (i ? along : -along) - r * sine - GC_R(0.5) * loss * dt * dt;
         least = GC_MIN(at, least);
     }
     return least - g->held - q->q.r;
@@ -119,6 +125,59 @@ gc_revolved_free(const gc_revolved_search *q, const gc_revolved_state *k, const 
         } else {
             b = x;
             fb = f;
+        }
+    }
+    return a;
+}
+
+/* How far below the distance M's point x is after a while, as K sees it */
+GC_FN gc_real gc_revolved_deep(
+    const gc_revolved_search *q,
+    const gc_revolved_state *k,
+    gc_vec x,
+    gc_vec velocity,
+    gc_real bend,
+    gc_real dt)
+{
+    gc_frustum_near near = gc_frustum_point(&k->f, gc_add(x, gc_scale(velocity, dt)));
+    return near.d - q->q.r + GC_R(0.5) * bend * dt * dt;
+}
+
+/* How long what is nearer than the distance stays so, at most `most`. K's axes turn without spin, by k x k'; in them a point of M has
+ *     y'' = -C'' + 2 (k x k') x C' - (k x k'') x w + (k x k') x ((k x k') x w),   w = x - C,  |k'|^2 <= |k''|. */
+GC_LARGE gc_real
+gc_revolved_stays(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g, gc_real most)
+{
+    gc_real reach = GC_R(0.5) * k->f.length + GC_MAX(k->f.radius[0], k->f.radius[1]) + GC_MAX(q->q.r, GC_R(0.0));
+    gc_real a = GC_R(0.0), b = most, fa, fb, x, f, bend;
+    gc_vec middle, w, velocity;
+    int i;
+    if (g->sort == GC_SORT_FACE) {
+        gc_real rate = gc_revolved_rate(k, g), loss = q->bend + (GC_R(0.5) * k->f.length + k->f.radius[q->end]) * q->tilt;
+        x = rate + GC_SQRT(rate * rate - GC_R(2.0) * loss * g->d);
+        return x * most > GC_R(-2.0) * g->d ? GC_R(-2.0) * g->d / x : most;
+    }
+    bend = gc_norm(k->velocity) + q->bend * most;
+    bend = GC_R(1.00001) * (q->bend + GC_R(2.0) * GC_SQRT(q->tilt) * bend + GC_R(2.0) * q->tilt * reach);
+    middle = gc_add(k->f.low, gc_scale(k->f.axis, GC_R(0.5) * k->f.length));
+    w = gc_sub(g->on_m, middle);
+    velocity = gc_add(k->velocity, gc_cross(gc_cross(k->f.axis, k->tilting), w));
+    velocity = gc_scale(velocity, GC_R(-1.0));
+    fa = gc_revolved_deep(q, k, g->on_m, velocity, bend, a);
+    if (!(fa < GC_R(0.0))) return GC_R(0.0);
+    fb = gc_revolved_deep(q, k, g->on_m, velocity, bend, b);
+    if (!(fb > GC_R(0.0))) return most;
+    for (i = 0; i < 16 && b - a > GC_R(1e-3) * b; ++i) {
+        /* convex: the chord lies above */
+        x = i % 2 ? GC_R(0.5) * (a + b) : a + (b - a) * (fa / (fa - fb));
+        if (!(x > a && x < b)) break;
+        f = gc_revolved_deep(q, k, g->on_m, velocity, bend, x);
+        if (f > GC_R(0.0)) {
+            b = x;
+            fb = f;
+        } else {
+            a = x;
+            fa = f;
         }
     }
     return a;
@@ -163,7 +222,8 @@ GC_LARGE gc_real gc_revolved_until(const gc_revolved_search *q, int sort, int nu
     return in;
 }
 
-GC_LARGE void gc_revolved_hit(
+/* Returns 1 if it is told; *until: when it ends. */
+GC_LARGE int gc_revolved_hit(
     const gc_revolved_search *q,
     const gc_hits *o,
     int pair,
@@ -171,7 +231,8 @@ GC_LARGE void gc_revolved_hit(
     int sort,
     int number,
     int part,
-    gc_real s)
+    gc_real s,
+    gc_real *until)
 {
     const gc_bodies *b = &q->p->bodies;
     gc_real proper = GC_R(1.0), end;
@@ -183,9 +244,9 @@ GC_LARGE void gc_revolved_hit(
         gc_feature_load(q->t, q->q.m, edge, number, b->shrink, &x, &e, &length);
         proper = gc_in_cone(q->t, q->q.m, edge, number, gc_scale(e, GC_R(1.0) / length), g->n);
     } else if (sort == GC_SORT_FACE && !q->q.m->two_sided) proper = gc_dot(gc_normal(q->t, q->q.m, number), g->n);
-    if (proper < -GC_REVOLVED_CONE) return;
+    if (proper < -GC_REVOLVED_CONE) return 0;
     proper = gc_in_steps(GC_MIN(GC_MAX(proper, GC_R(0.0)), GC_R(1.0)));
-    if (proper < o->min_properness) return;
+    if (proper < o->min_properness) return 0;
     end = gc_revolved_until(q, sort, number, part, s);
     lasts = end - s > GC_MIN(GC_R(2.0) * b->tau, GC_R(0.5));
     /* the side is edge 0 of K */
@@ -193,84 +254,109 @@ GC_LARGE void gc_revolved_hit(
     gc_hit_append(
         o, pair, kind | (lasts ? GC_HIT_SUSTAINED : 0), q->q.of_b ? number : other, q->q.of_b ? other : number, s,
         lasts ? end : s, proper);
+    if (lasts) *until = GC_MAX(*until, end);
+    return 1;
 }
 
-/* Are both nearer than the distance when the step begins? */
+/* Are both nearer than the distance when the step begins? A face with all that lies within its borders. */
 GC_LARGE int gc_revolved_nearer(gc_revolved_search *q)
 {
     gc_revolved_state k;
     gc_revolved_gap g;
-    q->along = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
     gc_revolved_look(q, GC_R(-0.5), &k, &g);
+    if (g.sort == GC_SORT_FACE) {
+        gc_revolved_face(q->t, q->p, &q->q, &k.f, q->number, &g);
+        g.d -= q->q.r;
+    }
     return g.d < -q->touch;
 }
 
 /* All that a candidate tells at a time of contact: of a face its own end of K, of an edge what is nearest and both ends of one that is as
- * near all along. Nothing if both were nearer when the step began, however the motion is cut into pieces. */
-GC_LARGE void gc_revolved_tell(
-    gc_revolved_search *q,
+ * near all along. How many; *until: when the last of them ends. */
+GC_LARGE int gc_revolved_tell(
+    const gc_revolved_search *q,
     const gc_hits *o,
     int pair,
     const gc_revolved_state *k,
     const gc_revolved_gap *g,
-    gc_real s)
+    gc_real s,
+    gc_real *until)
 {
-    if (gc_revolved_nearer(q)) return;
-    if (q->kind != GC_EE) {
-        gc_revolved_gap own;
-        gc_real inside = gc_revolved_above(q->t, q->p, &q->q, &k->f, q->number, q->end, &own);
-        if (inside >= -GC_TOL_INSIDE * q->p->bodies.size && GC_ABS(own.d - q->q.r) <= q->touch)
-            gc_revolved_hit(q, o, pair, &own, GC_SORT_FACE, q->number, q->end, s);
-        return;
+    int told;
+    if (g->sort == GC_SORT_FACE) {
+        /* the other end is no lower, and the place within the borders */
+        if (gc_frustum_depth(&k->f, 1 - q->end, g->n) - g->held - q->q.r < -q->touch) return 0;
+        if (gc_revolved_inside(q->t, q->p, &q->q, q->number, g->on_m) < -GC_TOL_INSIDE * q->p->bodies.size) return 0;
+        return gc_revolved_hit(q, o, pair, g, GC_SORT_FACE, q->number, q->end, s, until);
     }
-    gc_revolved_hit(q, o, pair, g, g->sort, g->number, g->part, s);
+    told = gc_revolved_hit(q, o, pair, g, g->sort, g->number, g->part, s, until);
     if (g->flat >= 0 && g->flat != g->number) {
         gc_revolved_gap other;
         gc_revolved_vertex(q->t, q->p, &q->q, &k->f, g->flat, &other);
-        gc_revolved_hit(q, o, pair, &other, GC_SORT_VERTEX, g->flat, other.part, s);
+        told += gc_revolved_hit(q, o, pair, &other, GC_SORT_VERTEX, g->flat, other.part, s, until);
     }
+    return told;
 }
 
-/* The first contact from lo to hi; `last`: behind it there is none. Returns 0 if a cap was hit. */
-GC_LARGE int gc_revolved_first(gc_revolved_search *q, const gc_hits *o, int pair, gc_real lo, gc_real hi, gc_real last)
+/* How long nothing is told: above the distance until it may be touched, below it until it may be left. */
+GC_FN gc_real gc_revolved_step(
+    const gc_revolved_search *q,
+    const gc_revolved_state *k,
+    const gc_revolved_gap *g,
+    gc_real s,
+    gc_real leave,
+    gc_real most)
+{
+    gc_real rate, step = g->d > GC_R(0.0) ? gc_revolved_free(q, k, g, most) : gc_revolved_stays(q, k, g, most);
+    if (s + step != s || GC_ABS(g->d) > GC_R(1e-6) * q->p->bodies.size) return step;
+    /* the direction of what is so near has no digits left for a bound, but the rate has */
+    rate = gc_revolved_rate(k, g);
+    if (g->d < GC_R(0.0)) rate = -rate;
+    step = rate < -GC_TOL_FACING * q->p->bodies.speed ? GC_ABS(g->d) / -rate : leave;
+    return GC_ABS(g->d) > q->touch ? GC_R(0.9) * step : step;
+}
+
+/* The contacts from lo to hi; `last`: behind it there is none. Returns 0 if a cap was hit. */
+GC_LARGE int gc_revolved_walk(gc_revolved_search *q, const gc_hits *o, int pair, gc_real lo, gc_real hi, gc_real last)
 {
     gc_revolved_state k;
     gc_revolved_gap g;
-    gc_real s = lo, step, leave = q->p->bodies.tau, parting = GC_TOL_FACING * q->p->bodies.speed;
-    int visits;
+    gc_real s = lo, step, until, tau = q->p->bodies.tau, leave = tau, parting = GC_TOL_FACING * q->p->bodies.speed;
+    /* what is in touch when a later piece begins is told by the one before, which goes on a little beyond */
+    int visits, told = lo > GC_R(-0.5);
     for (visits = 0; visits < GC_MAX_VISITS; ++visits) {
-        gc_real rate = GC_R(0.0);
         gc_revolved_look(q, s, &k, &g);
         if (GC_ABS(g.d + q->q.r) <= GC_R(1e-3) * q->p->bodies.size) q->along = g.n;
-        if (g.d <= q->touch) {
-            rate = gc_revolved_rate(&k, &g);
-            if (g.d < -q->touch && s == lo) return 1; /* both are in each other from the beginning on */
-            if (rate > parting) {
-                /* in touch, and parts: until it is apart */
-                if (s >= hi) return 1;
+        if (GC_ABS(g.d) > q->touch) {
+            told = 0;
+            leave = tau;
+        } else {
+            gc_real rate = gc_revolved_rate(&k, &g);
+            int ends = s >= hi;
+            if (rate > parting) told = 1; /* in touch, and parts */
+            step = told || ends || GC_ABS(g.d) <= q->settled || rate >= -parting ? GC_R(0.0)
+                                                                                : gc_revolved_step(q, &k, &g, s, leave, hi - s);
+            if (!told && (step == GC_R(0.0) || step >= hi - s || s + step == s)) {
+                /* it comes no nearer than this, or is there */
+                until = s;
+                told = 1;
+                if (gc_revolved_tell(q, o, pair, &k, &g, s, &until) && o->shut) return 1;
+                s = GC_MAX(s, GC_MIN(until, hi));
+                step = GC_R(0.0);
+            }
+            if (ends) return 1;
+            if (told) {
                 s = GC_MIN(s + leave, hi);
                 leave *= GC_R(2.0);
-                continue;
-            }
-            if (GC_ABS(g.d) <= q->settled || g.d < -q->touch || rate >= -parting || s >= hi) {
-                gc_revolved_tell(q, o, pair, &k, &g, s);
-                return 1;
-            }
+            } else s += step;
+            continue;
         }
-        if (s >= hi || s > last) return 1;
-        step = gc_revolved_free(q, &k, &g, hi - s);
-        if (s + step == s && g.d <= GC_R(1e-6) * q->p->bodies.size) {
-            /* the direction of what is so near has no digits left for a bound, but the rate has */
-            rate = gc_revolved_rate(&k, &g);
-            step = rate < -parting ? g.d / -rate : leave;
-            if (g.d > q->touch) step *= GC_R(0.9);
+        if (s >= hi || s > last || gc_comes_late(o, pair, s, tau)) return 1;
+        step = gc_revolved_step(q, &k, &g, s, leave, hi - s);
+        if (s + step == s) {
+            step = leave;
+            leave *= GC_R(2.0);
         }
-        if (g.d <= q->touch && (step >= hi - s || s + step == s)) {
-            /* it comes no nearer than this, which is touch */
-            gc_revolved_tell(q, o, pair, &k, &g, s);
-            return 1;
-        }
-        if (s + step == s) return 0;
         s = step < hi - s ? s + step : hi;
     }
     return 0;
@@ -287,12 +373,16 @@ GC_LARGE int gc_solve_revolved(
 {
     gc_revolved_search q;
     gc_frustum f;
-    gc_real slack = GC_MAX(p->bodies.tau, GC_PIECE_OVERLAP);
+    gc_real lo = GC_MAX(middle - arm, GC_R(-0.5)), hi = GC_MIN(middle + arm, GC_R(0.5)), last;
+    int good;
     if (!gc_revolved_begin(t, p, c, &q)) return 1;
+    last = c->last + GC_MAX(p->bodies.tau, GC_PIECE_OVERLAP);
     f = gc_frustum_of(t, q.q.k, q.q.ends, p->bodies.shrink);
     gc_revolved_bounds(&q, &f);
-    return gc_revolved_first(
-        &q, o, c->pair, GC_MAX(middle - arm, GC_R(-0.5)), GC_MIN(middle + arm, GC_R(0.5)), c->last + slack);
+    good = gc_revolved_walk(&q, o, c->pair, lo, hi, last);
+    if (c->kind == GC_EE || !q.q.m->two_sided) return good;
+    q.side = GC_R(-1.0);
+    return gc_revolved_walk(&q, o, c->pair, lo, hi, last) && good;
 }
 
 #endif
