@@ -89,6 +89,10 @@ def passes(kind, n, seed, motion, family, variants=9, swap=True):
         start = 1e-3 * start
     if family == "rest":
         end, pa1, qa1, qb1 = start, pa0, qa0, qb0
+    if family == "through":  # in and out, and in again
+        start, end = (unit(rng, n, 3) * rng.uniform(0.2, 1.3, (n, 1)) for _ in range(2))
+        angle = np.full(n, 2.9)
+        qb1 = product(by(1.0), qb0)
     if family == "grazing":
         end = -start + 0.6 * rng.normal(size=(n, 3))
         start, end = start * 3, end * 3
