@@ -130,57 +130,71 @@ gc_revolved_free(const gc_revolved_search *q, const gc_revolved_state *k, const 
     return a;
 }
 
-/* How far below the distance M's point x is after a while, as K sees it */
-GC_FN gc_real gc_revolved_deep(
-    const gc_revolved_search *q,
-    const gc_revolved_state *k,
-    gc_vec x,
-    gc_vec velocity,
-    gc_real bend,
-    gc_real dt)
+/* How long M's point x stays nearer than the distance, at most `most`, if it goes by `glide` in M. K's axes turn without spin, by k x k'; in
+ * them it has y'' = 2 (k x k') x w' - C'' - (k x k'') x w + (k x k') x ((k x k') x w), with w = x - C and |k'|^2 <= |k''|. */
+GC_LARGE gc_real
+gc_revolved_deep(const gc_revolved_search *q, const gc_revolved_state *k, gc_vec x, gc_vec glide, gc_real most)
 {
-    gc_frustum_near near = gc_frustum_point(&k->f, gc_add(x, gc_scale(velocity, dt)));
-    return near.d - q->q.r + GC_R(0.5) * bend * dt * dt;
+    gc_real reach = GC_R(0.5) * k->f.length + GC_MAX(k->f.radius[0], k->f.radius[1]) + GC_MAX(q->q.r, GC_R(0.0));
+    gc_real ends[2], value[2], at, bend = gc_norm(k->velocity) + gc_norm(glide) + q->bend * most;
+    gc_vec w = gc_sub(x, gc_add(k->f.low, gc_scale(k->f.axis, GC_R(0.5) * k->f.length))), velocity;
+    int i;
+    bend = q->bend + GC_R(2.0) * GC_SQRT(q->tilt) * bend + GC_R(2.0) * q->tilt * reach;
+    velocity = gc_add(k->velocity, gc_cross(gc_cross(k->f.axis, k->tilting), w));
+    velocity = gc_sub(glide, velocity);
+    ends[0] = GC_R(0.0);
+    ends[1] = at = most;
+    for (i = -2; i < 16; ++i) {
+        gc_frustum_near near;
+        int behind;
+        /* convex: the chord lies above */
+        if (i == -2) at = GC_R(0.0);
+        else if (i == -1) at = most;
+        else if (i % 2) at = GC_R(0.5) * (ends[0] + ends[1]);
+        else at = ends[0] + (ends[1] - ends[0]) * (value[0] / (value[0] - value[1]));
+        if (i >= 0 && !(at > ends[0] && at < ends[1])) break;
+        near = gc_frustum_point(&k->f, gc_add(x, gc_scale(velocity, at)));
+        near.d += GC_R(0.5000001) * bend * at * at - q->q.r;
+        behind = near.d > GC_R(0.0);
+        if (i == -2 && !(near.d < GC_R(0.0))) return GC_R(0.0);
+        if (i == -1 && !behind) return most;
+        ends[behind] = at;
+        value[behind] = near.d;
+        if (i >= 0 && ends[1] - ends[0] <= GC_R(1e-3) * ends[1]) break;
+    }
+    return ends[0];
 }
 
-/* How long what is nearer than the distance stays so, at most `most`. K's axes turn without spin, by k x k'; in them a point of M has
- *     y'' = -C'' + 2 (k x k') x C' - (k x k'') x w + (k x k') x ((k x k') x w),   w = x - C,  |k'|^2 <= |k''|. */
+/* How long what is nearer than the distance stays so, at most `most`. */
 GC_LARGE gc_real
 gc_revolved_stays(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g, gc_real most)
 {
-    gc_real reach = GC_R(0.5) * k->f.length + GC_MAX(k->f.radius[0], k->f.radius[1]) + GC_MAX(q->q.r, GC_R(0.0));
-    gc_real a = GC_R(0.0), b = most, fa, fb, x, f, bend;
-    gc_vec middle, w, velocity;
-    int i;
+    gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
+    gc_real step, rate = gc_revolved_rate(k, g);
     if (g->sort == GC_SORT_FACE) {
-        gc_real rate = gc_revolved_rate(k, g), loss = q->bend + (GC_R(0.5) * k->f.length + k->f.radius[q->end]) * q->tilt;
-        x = rate + GC_SQRT(rate * rate - GC_R(2.0) * loss * g->d);
-        return x * most > GC_R(-2.0) * g->d ? GC_R(-2.0) * g->d / x : most;
+        /* the height of its end changes no faster than by its rate and the bound of its second derivative */
+        gc_real loss = q->bend + (GC_R(0.5) * k->f.length + k->f.radius[q->end]) * q->tilt;
+        step = rate + GC_SQRT(rate * rate - GC_R(2.0) * loss * g->d);
+        return step * most > GC_R(-2.0) * g->d ? GC_R(-2.0) * g->d / step : most;
     }
-    bend = gc_norm(k->velocity) + q->bend * most;
-    bend = GC_R(1.00001) * (q->bend + GC_R(2.0) * GC_SQRT(q->tilt) * bend + GC_R(2.0) * q->tilt * reach);
-    middle = gc_add(k->f.low, gc_scale(k->f.axis, GC_R(0.5) * k->f.length));
-    w = gc_sub(g->on_m, middle);
-    velocity = gc_add(k->velocity, gc_cross(gc_cross(k->f.axis, k->tilting), w));
-    velocity = gc_scale(velocity, GC_R(-1.0));
-    fa = gc_revolved_deep(q, k, g->on_m, velocity, bend, a);
-    if (!(fa < GC_R(0.0))) return GC_R(0.0);
-    fb = gc_revolved_deep(q, k, g->on_m, velocity, bend, b);
-    if (!(fb > GC_R(0.0))) return most;
-    for (i = 0; i < 16 && b - a > GC_R(1e-3) * b; ++i) {
-        /* convex: the chord lies above */
-        x = i % 2 ? GC_R(0.5) * (a + b) : a + (b - a) * (fa / (fa - fb));
-        if (!(x > a && x < b)) break;
-        f = gc_revolved_deep(q, k, g->on_m, velocity, bend, x);
-        if (f > GC_R(0.0)) {
-            b = x;
-            fb = f;
-        } else {
-            a = x;
-            fa = f;
+    step = gc_revolved_deep(q, k, g->on_m, none, most);
+    /* nothing moves farther than by its speed */
+    step = GC_MAX(step, GC_MIN(most, GC_R(-0.999) * g->d / q->p->bodies.speed));
+    if (g->sort == GC_SORT_EDGE && !q->q.ends_m && step < most) {
+        /* an edge through what is thin: another of its points stays within */
+        gc_vec x, e = g->n;
+        gc_real length, along, share, until = most;
+        gc_feature_load(q->t, q->q.m, 1, g->number, q->p->bodies.shrink, &x, &e, &length);
+        along = gc_dot(e, g->n);
+        if (GC_ABS(along) > GC_R(1e-3) * gc_norm(e)) {
+            rate = rate / along;
+            share = gc_dot(gc_sub(g->on_m, x), e) / gc_dot(e, e);
+            if (rate > GC_R(0.0)) until = (GC_R(1.0) - share) / rate;
+            if (rate < GC_R(0.0)) until = share / -rate;
+            step = GC_MAX(step, gc_revolved_deep(q, k, g->on_m, gc_scale(e, rate), GC_MIN(until, most)));
         }
     }
-    return a;
+    return step;
 }
 
 /* ---- what is told ---------------------------------------------------------------------------------------------------- */
@@ -327,10 +341,7 @@ GC_LARGE int gc_revolved_walk(gc_revolved_search *q, const gc_hits *o, int pair,
     for (visits = 0; visits < GC_MAX_VISITS; ++visits) {
         gc_revolved_look(q, s, &k, &g);
         if (GC_ABS(g.d + q->q.r) <= GC_R(1e-3) * q->p->bodies.size) q->along = g.n;
-        if (GC_ABS(g.d) > q->touch) {
-            told = 0;
-            leave = tau;
-        } else {
+        if (GC_ABS(g.d) <= q->touch) {
             gc_real rate = gc_revolved_rate(&k, &g);
             int ends = s >= hi;
             if (rate > parting) told = 1; /* in touch, and parts */
@@ -351,12 +362,14 @@ GC_LARGE int gc_revolved_walk(gc_revolved_search *q, const gc_hits *o, int pair,
             } else s += step;
             continue;
         }
+        if (told) leave = tau;
+        told = 0;
         if (s >= hi || s > last || gc_comes_late(o, pair, s, tau)) return 1;
         step = gc_revolved_step(q, &k, &g, s, leave, hi - s);
         if (s + step == s) {
             step = leave;
             leave *= GC_R(2.0);
-        }
+        } else leave = tau;
         s = step < hi - s ? s + step : hi;
     }
     return 0;
