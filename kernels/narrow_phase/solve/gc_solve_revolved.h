@@ -25,8 +25,8 @@ typedef struct {
     int kind, number, end; /* of the candidate: a face and an end of K, or an edge of M (GC_EE) */
     gc_real bend, tilt;    /* bounds of the second derivatives of K's middle and of its axis, as M sees them */
     gc_real settled, touch;
-    gc_real side;  /* of a face: 1, or -1 for its back */
-    gc_vec along;  /* of two frusta that are near: their direction a moment before */
+    gc_real side; /* of a face: 1, or -1 for its back */
+    gc_vec along; /* of two frusta that are near: their direction a moment before */
 } gc_revolved_search;
 
 /* Returns 0 for a candidate of what is none: what stands for the face of an axis, a point or a line. */
@@ -285,6 +285,29 @@ GC_LARGE int gc_revolved_nearer(gc_revolved_search *q)
     return g.d < -q->touch;
 }
 
+/* Is an end of K that touches the plane of a face over that, and the other one no lower? */
+GC_FN int gc_revolved_over(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g)
+{
+    if (gc_frustum_depth(&k->f, 1 - q->end, g->n) - g->held - q->q.r < -q->touch) return 0;
+    return gc_revolved_inside(q->t, q->p, &q->q, q->number, g->on_m) >= -GC_TOL_INSIDE * q->p->bodies.size;
+}
+
+/* What slides over a plane in touch: from `out`, where it is not over the face, to s, where it is: when it comes there. */
+GC_LARGE gc_real
+gc_revolved_enters(const gc_revolved_search *q, gc_real out, gc_real s, gc_revolved_state *k, gc_revolved_gap *g)
+{
+    int i;
+    for (i = 0; i < GC_MAX_NEWTON; ++i) {
+        gc_real mid = GC_R(0.5) * (out + s);
+        if (mid == out || mid == s) break;
+        gc_revolved_look(q, mid, k, g);
+        if (gc_revolved_over(q, k, g)) s = mid;
+        else out = mid;
+    }
+    gc_revolved_look(q, s, k, g);
+    return s;
+}
+
 /* All that a candidate tells at a time of contact: of a face its own end of K, of an edge what is nearest and both ends of one that is as
  * near all along. How many; *until: when the last of them ends. */
 GC_LARGE int gc_revolved_tell(
@@ -296,14 +319,7 @@ GC_LARGE int gc_revolved_tell(
     gc_real s,
     gc_real *until)
 {
-    int told;
-    if (g->sort == GC_SORT_FACE) {
-        /* the other end is no lower, and the place within the borders */
-        if (gc_frustum_depth(&k->f, 1 - q->end, g->n) - g->held - q->q.r < -q->touch) return 0;
-        if (gc_revolved_inside(q->t, q->p, &q->q, q->number, g->on_m) < -GC_TOL_INSIDE * q->p->bodies.size) return 0;
-        return gc_revolved_hit(q, o, pair, g, GC_SORT_FACE, q->number, q->end, s, until);
-    }
-    told = gc_revolved_hit(q, o, pair, g, g->sort, g->number, g->part, s, until);
+    int told = gc_revolved_hit(q, o, pair, g, g->sort, g->number, g->part, s, until);
     if (g->flat >= 0 && g->flat != g->number) {
         gc_revolved_gap other;
         gc_revolved_vertex(q->t, q->p, &q->q, &k->f, g->flat, &other);
@@ -321,55 +337,93 @@ GC_FN gc_real gc_revolved_step(
     gc_real leave,
     gc_real most)
 {
-    gc_real rate, step = g->d > GC_R(0.0) ? gc_revolved_free(q, k, g, most) : gc_revolved_stays(q, k, g, most);
-    if (s + step != s || GC_ABS(g->d) > GC_R(1e-6) * q->p->bodies.size) return step;
-    /* the direction of what is so near has no digits left for a bound, but the rate has */
-    rate = gc_revolved_rate(k, g);
+    gc_real far = GC_ABS(g->d), rate = gc_revolved_rate(k, g);
+    gc_real step = g->d > GC_R(0.0) ? gc_revolved_free(q, k, g, most) : gc_revolved_stays(q, k, g, most);
+    if (far > GC_R(1e-6) * q->p->bodies.size || step >= most) return step;
+    /* the direction of what is so near has few digits left for a bound, but the rate has */
     if (g->d < GC_R(0.0)) rate = -rate;
-    step = rate < -GC_TOL_FACING * q->p->bodies.speed ? GC_ABS(g->d) / -rate : leave;
-    return GC_ABS(g->d) > q->touch ? GC_R(0.9) * step : step;
+    if (rate < -GC_TOL_FACING * q->p->bodies.speed) rate = far > q->touch ? GC_R(-0.9) * far / rate : far / -rate;
+    else rate = leave;
+    return s + step == s || step < GC_R(0.1) * rate ? GC_MIN(rate, most) : step;
+}
+
+/* What is in each other at s and was not at `before`: when it touched. */
+GC_LARGE gc_real
+gc_revolved_between_times(const gc_revolved_search *q, gc_real before, gc_real s, gc_revolved_state *k, gc_revolved_gap *g)
+{
+    gc_real mid = s;
+    int i;
+    for (i = 0; i < GC_MAX_NEWTON && GC_ABS(g->d) > q->settled; ++i) {
+        if (g->d > GC_R(0.0)) before = mid;
+        else s = mid;
+        mid = GC_R(0.5) * (before + s);
+        if (mid == before || mid == s) break;
+        gc_revolved_look(q, mid, k, g);
+    }
+    return mid;
 }
 
 /* The contacts from lo to hi; `last`: behind it there is none. Returns 0 if a cap was hit. */
 GC_LARGE int gc_revolved_walk(gc_revolved_search *q, const gc_hits *o, int pair, gc_real lo, gc_real hi, gc_real last)
 {
+    const gc_bodies *b = &q->p->bodies;
     gc_revolved_state k;
     gc_revolved_gap g;
-    gc_real s = lo, step, until, tau = q->p->bodies.tau, leave = tau, parting = GC_TOL_FACING * q->p->bodies.speed;
+    gc_real s = lo, step, leave = b->tau, parting = GC_TOL_FACING * b->speed, out = GC_R(-1.0),
+            above = GC_R(-1.0); /* when it was above the distance, at the visit before */
+    gc_real often = GC_R(1.0) / (gc_real)(GC_MAX_PIECES + 4 * (int)(b->angle_a + b->angle_b));
     /* what is in touch when a later piece begins is told by the one before, which goes on a little beyond */
-    int visits, told = lo > GC_R(-0.5);
+    int visits, told = lo > GC_R(-0.5), sort = 0, number = 0, part = 0;
     for (visits = 0; visits < GC_MAX_VISITS; ++visits) {
         gc_revolved_look(q, s, &k, &g);
-        if (GC_ABS(g.d + q->q.r) <= GC_R(1e-3) * q->p->bodies.size) q->along = g.n;
+        if (GC_ABS(g.d + q->q.r) <= GC_R(1e-3) * b->size) q->along = g.n;
+        if (g.d < -q->touch && above >= GC_R(-0.5)) s = gc_revolved_between_times(q, above, s, &k, &g);
+        above = g.d > q->touch ? s : GC_R(-1.0);
         if (GC_ABS(g.d) <= q->touch) {
-            gc_real rate = gc_revolved_rate(&k, &g);
-            int ends = s >= hi;
-            if (rate > parting) told = 1; /* in touch, and parts */
-            step = told || ends || GC_ABS(g.d) <= q->settled || rate >= -parting ? GC_R(0.0)
-                                                                                : gc_revolved_step(q, &k, &g, s, leave, hi - s);
-            if (!told && (step == GC_R(0.0) || step >= hi - s || s + step == s)) {
-                /* it comes no nearer than this, or is there */
-                until = s;
-                told = 1;
-                if (gc_revolved_tell(q, o, pair, &k, &g, s, &until) && o->shut) return 1;
-                s = GC_MAX(s, GC_MIN(until, hi));
-                step = GC_R(0.0);
+            gc_real rate = gc_revolved_rate(&k, &g), until = s;
+            int over = g.sort != GC_SORT_FACE || gc_revolved_over(q, &k, &g), lasts = GC_ABS(rate) <= parting, other;
+            if (visits == 0) {
+                told = told && over;
+                sort = g.sort;
+                number = g.number;
+                part = g.part;
             }
-            if (ends) return 1;
-            if (told) {
-                s = GC_MIN(s + leave, hi);
-                leave *= GC_R(2.0);
-            } else s += step;
+            other = g.sort != sort || g.number != number || g.part != part;
+            if (rate > parting) told = 1;      /* it parts */
+            else if (lasts && other) told = 0; /* other features go on */
+            step = GC_R(0.0);
+            if (!(told || lasts || s >= hi || GC_ABS(g.d) <= q->settled))
+                step = gc_revolved_step(q, &k, &g, s, leave, hi - s);
+            if (step < hi - s && s + step != s) {
+                s += step;
+                continue;
+            }
+            /* it comes no nearer than this, or is there */
+            if (!told && over) {
+                if (out >= GC_R(-0.5)) s = until = gc_revolved_enters(q, out, s, &k, &g);
+                if (gc_revolved_tell(q, o, pair, &k, &g, s, &until) && o->shut) return 1;
+                sort = g.sort;
+                number = g.number;
+                part = g.part;
+            }
+            told = over || !lasts;
+            out = told ? GC_R(-1.0) : s;
+            if (s >= hi || until >= hi) return 1;
+            if (until > s) leave = b->tau;
+            s = GC_MIN(GC_MAX(s, until) + GC_MIN(leave, often), hi);
+            leave *= GC_R(2.0);
             continue;
         }
-        if (told) leave = tau;
+        if (told) leave = b->tau;
         told = 0;
-        if (s >= hi || s > last || gc_comes_late(o, pair, s, tau)) return 1;
+        sort = -1;
+        out = GC_R(-1.0);
+        if (s >= hi || s > last || gc_comes_late(o, pair, s, b->tau)) return 1;
         step = gc_revolved_step(q, &k, &g, s, leave, hi - s);
         if (s + step == s) {
             step = leave;
             leave *= GC_R(2.0);
-        } else leave = tau;
+        } else leave = b->tau;
         s = step < hi - s ? s + step : hi;
     }
     return 0;
