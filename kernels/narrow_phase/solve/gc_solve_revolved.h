@@ -83,31 +83,67 @@ GC_LARGE void gc_revolved_look(const gc_revolved_search *q, gc_real s, gc_revolv
     g->d -= q->q.r;
 }
 
-/* the bound of the gap after a while */
-GC_FN gc_real
-gc_revolved_bound(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g, gc_real dt)
+/* An end of K over the plane through a point of M that goes by n + t turn: its slope at t = 0 */
+GC_FN gc_real gc_revolved_slope(const gc_revolved_state *k, const gc_revolved_gap *g, gc_vec turn, int end)
 {
-    gc_vec axis = gc_add(k->f.axis, gc_scale(k->tilting, dt)), n = g->n;
-    gc_real least = GC_R(1e30), sine = gc_norm(gc_cross(n, axis)), arm = GC_R(0.5) * k->f.length, along;
-    gc_real high = gc_dot(n, k->f.low) + gc_dot(n, k->f.axis) * arm + dt * gc_dot(n, k->velocity);
+    gc_real arm = end ? GC_R(0.5) * k->f.length : GC_R(-0.5) * k->f.length;
+    gc_vec at = gc_sub(gc_frustum_end(&k->f, end), g->on_m), a = gc_cross(g->n, k->f.axis);
+    gc_vec b = gc_add(gc_cross(g->n, k->tilting), gc_cross(turn, k->f.axis));
+    gc_real sine = gc_norm(a), slope = gc_dot(g->n, gc_add(k->velocity, gc_scale(k->tilting, arm))) + gc_dot(turn, at);
+    return sine > GC_R(0.0) ? slope - k->f.radius[end] * gc_dot(a, b) / sine : slope;
+}
+
+/* How n may turn about M's edge so that both ends of K's side come down alike; none where something else is nearest */
+GC_FN gc_vec gc_revolved_turn(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g)
+{
+    gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), x, e = g->n, m;
+    gc_real length, differs, by;
+    if (g->sort != GC_SORT_EDGE || g->part != GC_PART_SIDE || q->q.ends_m) return none;
+    gc_feature_load(q->t, q->q.m, 1, g->number, q->p->bodies.shrink, &x, &e, &length);
+    m = gc_scale(gc_cross(g->n, e), GC_R(1.0) / gc_norm(e));
+    differs = gc_revolved_slope(k, g, none, 1) - gc_revolved_slope(k, g, none, 0);
+    by = gc_revolved_slope(k, g, m, 1) - gc_revolved_slope(k, g, m, 0) - differs;
+    if (!(GC_ABS(by) > GC_R(1e-3) * k->f.length)) return none;
+    return gc_scale(m, -differs / by);
+}
+
+/* The bound of the gap after a while dt, at most `most`, along n + dt turn, which is across M's edge: what is not along n + dt turn but
+ * of the second order is taken off whole, so it is concave. */
+GC_FN gc_real gc_revolved_bound(
+    const gc_revolved_search *q,
+    const gc_revolved_state *k,
+    const gc_revolved_gap *g,
+    gc_vec turn,
+    gc_real most,
+    gc_real dt)
+{
+    gc_vec n = g->n, a = gc_cross(n, k->f.axis), b = gc_add(gc_cross(n, k->tilting), gc_cross(turn, k->f.axis));
+    gc_real least = GC_R(1e30), sine = gc_norm(gc_add(a, gc_scale(b, dt))), arm = GC_R(0.5) * k->f.length;
+    gc_real wide = GC_R(1.0) + gc_norm(turn) * most, more = gc_norm(gc_cross(turn, k->tilting));
     int i;
-    along = gc_dot(n, axis) * arm;
     for (i = 0; i < 2; ++i) {
-        gc_real r = k->f.radius[i], loss = q->bend + (arm + r) * q->tilt;
-        gc_real at;
+        gc_real r = k->f.radius[i], loss = wide * (q->bend + (arm + r) * q->tilt), at;
+        gc_vec end = gc_frustum_end(&k->f, i), velocity = gc_add(k->velocity, gc_scale(k->tilting, i ? arm : -arm));
         if (g->sort == GC_SORT_FACE && i != q->end) continue;
-        at = high + (i ? along : -along) - r * sine - GC_R(0.5) * loss * dt * dt;
+        at = gc_dot(n, end) - g->held + dt * (gc_dot(n, velocity) + gc_dot(turn, gc_sub(end, g->on_m))) - r * sine;
+        at -= (r * more + GC_ABS(gc_dot(turn, velocity)) + GC_R(0.5) * loss) * dt * dt;
         least = GC_MIN(at, least);
     }
-    return least - g->held - q->q.r;
+    return least - q->q.r * gc_norm(gc_add(n, gc_scale(turn, dt)));
 }
 
 /* How long there is no contact, at most `most`. */
-GC_LARGE gc_real
-gc_revolved_free(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g, gc_real most)
+GC_LARGE gc_real gc_revolved_free_along(
+    const gc_revolved_search *q,
+    const gc_revolved_state *k,
+    const gc_revolved_gap *g,
+    gc_vec turn,
+    gc_real most)
 {
-    gc_real a = GC_R(0.0), b = most, fa = gc_revolved_bound(q, k, g, a), fb = gc_revolved_bound(q, k, g, b), x, f;
+    gc_real a = GC_R(0.0), b = most, fa = gc_revolved_bound(q, k, g, turn, most, a),
+            fb = gc_revolved_bound(q, k, g, turn, most, b), x, f;
     int i;
+    if (!(fa > GC_R(0.0))) return a;
     if (fb > GC_R(0.0)) return most;
     for (i = 0; i < 16 && b - a > GC_R(1e-3) * b; ++i) {
         x = GC_R(0.5) * (a + b);
@@ -117,7 +153,7 @@ gc_revolved_free(const gc_revolved_search *q, const gc_revolved_state *k, const 
             if (!(x < b)) return x;
         }
         if (!(x > a)) break;
-        f = gc_revolved_bound(q, k, g, x);
+        f = gc_revolved_bound(q, k, g, turn, most, x);
         if (i % 2 == 0 && !(f > GC_R(0.0))) return x;
         if (f > GC_R(0.0)) {
             a = x;
@@ -128,6 +164,17 @@ gc_revolved_free(const gc_revolved_search *q, const gc_revolved_state *k, const 
         }
     }
     return a;
+}
+
+GC_FN gc_real
+gc_revolved_free(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g, gc_real most)
+{
+    gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), turn = gc_revolved_turn(q, k, g);
+    gc_real step = gc_revolved_free_along(q, k, g, none, most), size = gc_norm(turn), until;
+    if (!(size > GC_R(0.0)) || step >= most) return step;
+    /* a direction that turns for less than a quarter */
+    until = GC_MIN(most, GC_R(1.0) / size);
+    return GC_MAX(step, gc_revolved_free_along(q, k, g, turn, until));
 }
 
 /* How long M's point x stays nearer than the distance, at most `most`, if it goes by `glide` in M. K's axes turn without spin, by k x k'; in
