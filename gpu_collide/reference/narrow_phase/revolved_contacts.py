@@ -357,11 +357,33 @@ def _of_column(pair, column, met):
     return replace(met, s_end=np.full(len(met), s_end) if lasts else met.s, sustained=np.full(len(met), lasts))
 
 
+def _there(pair, column, s):
+    """Is a feature in touch at a time, itself and not its border?"""
+    sort, number, end, side = column
+    if abs(pair.level(column, s)) > TOUCH * pair.motion.size:
+        return False
+    if sort == "both":
+        return True
+    touch = pair.touch(s)
+    some = (touch.sort == sort) & (touch.number == number) & (np.abs(touch.gap) <= TOUCH * pair.motion.size)
+    if sort == "F":
+        return bool((some & (touch.part == end)).any()) and not pair.lower(number, end, side, s)
+    return bool(some.any())
+
+
+def _last(holds, low, high):
+    """The last time at which something holds that does at `low` and not at `high`."""
+    for _ in range(HALVINGS):
+        mid = 0.5 * (low + high)
+        low, high = (mid, high) if holds(mid) else (low, mid)
+    return low
+
+
 def _until(pair, column, s):
     """Until when a feature stays in touch, by times close to each other."""
 
     def holds(when):
-        return abs(pair.level(column, when)) <= TOUCH * pair.motion.size
+        return _there(pair, column, when)
 
     if not holds(min(s + 4 * pair.motion.tau, 0.5)):
         return s
@@ -369,10 +391,7 @@ def _until(pair, column, s):
     for k in range(1, LASTING + 1):
         high = s + (0.5 - s) * k / LASTING
         if not holds(high):
-            for _ in range(HALVINGS):
-                mid = 0.5 * (low + high)
-                low, high = (mid, high) if holds(mid) else (low, mid)
-            return low
+            return _last(holds, low, high)
         low = high
     return 0.5
 
@@ -391,6 +410,10 @@ def _falls(pair, column, times, gaps):
     for k in range(1, TIMES):
         low, high, last = times[k - 1], times[k], gaps[k]
         if gaps[k - 1] <= touch:
+            # what slides in touch comes over a face, or to another feature
+            if abs(gaps[k - 1]) <= touch and abs(last) <= touch and _there(pair, column, high):
+                if not _there(pair, column, low):
+                    found.append(-_last(lambda s: _there(pair, column, -s), -high, -low))
             continue
         if last > touch:
             # between neighbours of a least one it may be lower
