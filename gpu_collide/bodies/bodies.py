@@ -68,6 +68,8 @@ class Bodies(Frozen):
     start, end : Poses
         Of shape (n,); of worlds one after the other. The end of a shape of revolution (sphere, capsule,
         cylinder, cone) is the one that takes the least turn, with the shape in the same place: see Notes.
+    given_end : Poses
+        As given.
     worlds : (int, int) or None
         Number of worlds and of bodies in each, if poses came in such rows.
     world : (n,) int64 or None
