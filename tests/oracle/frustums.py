@@ -190,7 +190,7 @@ class FrustumPassing(Passing):
         return core - self.a.radius.reshape(len(self.a.radius), *(1,) * (t.ndim - 1))
 
 
-# ---- every contact ------------------------------------------------------------------------------------------
+# ---- every contact -----------------------------------------------------------------------------------------
 
 
 def of_rows(passing, rows):
@@ -210,7 +210,7 @@ def sides_of(a):
 
 @dataclass
 class Features:
-    """The features of A, a box, a capsule or a sphere, beside the frustum B, n pairs: signs of vertices (nv, 3) by
+    """The features of A, a box, a capsule or a sphere, beside the frustum B: signs of vertices (nv, 3) by
     which half sides are multiplied, edges (ne, 2) and normals of faces (nf, 3)."""
 
     passing: FrustumPassing
@@ -219,8 +219,8 @@ class Features:
     normals: np.ndarray
 
     def gaps(self, sort, rows, numbers, t, thirds=COARSE):
-        """Signed distances (n, ...) of features of ``sort`` "V" or "E" from the frustum, or heights above faces "F"
-        of an end, numbers two by two, less the radius; and their nearest points on A's core as B sees them."""
+        """Signed distances (n, ...) of features of ``sort`` "V" or "E" from the frustum, or heights of an end
+        above faces "F", numbers two by two, less the radius; and nearest points on A's core as B sees."""
         a, b, ma, mb = of_rows(self.passing, rows)
         pa, qa = ma.at(t)
         pb, qb = mb.at(t)
@@ -240,13 +240,16 @@ class Features:
             r, z = spread(b.radii[np.arange(len(rows)), end], n), spread((2 * end - 1) * b.half, n)
             down = -r / np.maximum(across, 1e-300)
             x = np.stack([down * n[..., 0], down * n[..., 1], z + 0 * across], axis=-1)
-            top = turn(back(qb), pa - pb) + n * spread((np.abs(self.normals[numbers // 2]) * half).sum(-1), n)[..., None]
+            top = (
+                turn(back(qb), pa - pb)
+                + n * spread((np.abs(self.normals[numbers // 2]) * half).sum(-1), n)[..., None]
+            )
             return ((x - top) * n).sum(-1) - spread(a.radius, x), x
         return point_frustum(x, b) - spread(a.radius, x), x
 
     def falls(self, times, halvings=50):
-        """All falls of every feature to contact that `times` (T,) show: pairs, sorts, numbers, times, and how well
-        each is a contact by its borders and cones, which is below 0 where it is none."""
+        """All falls of every feature to contact that `times` (T,) show: pairs, sorts, numbers, times, and how
+        well each is a contact by its borders and cones, which is below 0 where it is none."""
         n, found = len(self.passing.b.half), []
         counts = {"V": len(self.signs), "E": len(self.edges), "F": 2 * len(self.normals)}
         for sort, count in counts.items():
@@ -283,11 +286,21 @@ class Features:
         # the frustum's direction out, seen from A, by small steps
         step = 1e-9 * (b.half + b.radii.max(axis=1))[:, None]
         e = np.eye(3)
-        slope = [point_frustum(x + spread(step * e[k], x), b) - point_frustum(x - spread(step * e[k], x), b) for k in range(3)]
+        slope = [
+            point_frustum(x + spread(step * e[k], x), b) - point_frustum(x - spread(step * e[k], x), b)
+            for k in range(3)
+        ]
         n = -turn(back(qa), turn(qb, np.stack(slope, axis=-1) / (2 * step[:, None])))[:, 0]
         if sort == "V":
-            leaving = np.array([[self.edges[i].tolist().index(v) if v in self.edges[i] else -1 for i in range(len(self.edges))]
-                                for v in range(len(self.signs))])
+            leaving = np.array(
+                [
+                    [
+                        self.edges[i].tolist().index(v) if v in self.edges[i] else -1
+                        for i in range(len(self.edges))
+                    ]
+                    for v in range(len(self.signs))
+                ]
+            )
             best = np.full(len(rows), np.inf)
             for i in range(len(self.edges)):
                 way = (self.signs[self.edges[i, 1]] - self.signs[self.edges[i, 0]]) * half

@@ -162,7 +162,9 @@ class Revolved:
         least = np.inf
         for mine, other in ((e, f), (f, e)):
             low, way = mine.low, mine.high - mine.low
-            u = _zoomed(lambda u, i, o=other, a=low, w=way: o.of(a + u[:, None] * w)[0], np.zeros(1), np.ones(1))
+            u = _zoomed(
+                lambda u, i, o=other, a=low, w=way: o.of(a + u[:, None] * w)[0], np.zeros(1), np.ones(1)
+            )
             least = min(least, float(other.of(low + u[:, None] * way)[0][0]))
         return least if least < 0.0 else np.inf
 
@@ -180,7 +182,7 @@ class Revolved:
         return found
 
     def levels(self, columns, s):
-        """The gaps of some of them at a time, less the distance; of faces the heights of ends above planes."""
+        """The gaps of some at a time, less the distance; of faces the heights of ends above their planes."""
         if self.both:
             return np.array([self.gap(s)])
         k, m = (self.b, self.a) if self.of_b else (self.a, self.b)
@@ -194,7 +196,9 @@ class Revolved:
             low, high = np.moveaxis(points[m.tables.edges[[columns[i][1] for i in pick["E"]]]], 1, 0)
             zeros = np.zeros(len(low))
             u = _zoomed(lambda u, i: f.of(low[i] + u[:, None] * (high - low)[i])[0], zeros, zeros + 1.0)
-            gaps[pick["E"]] = np.min([f.of(x)[0] for x in (low, high, low + u[:, None] * (high - low))], axis=0)
+            gaps[pick["E"]] = np.min(
+                [f.of(x)[0] for x in (low, high, low + u[:, None] * (high - low))], axis=0
+            )
         for i in pick["F"]:
             _, number, end, side = columns[i]
             n = side * normals[number]
@@ -335,8 +339,8 @@ def revolved_meetings(pair, min_properness):
     for column, own in zip(columns, gaps.T, strict=True):
         for s in _falls(pair, column, times, own):
             met.append(_of_column(pair, column, _described(pair, s, min_properness)))
-    met = Meetings(*(np.concatenate([getattr(x, f.name) for x in met]) for f in fields(Meetings)))
-    return met.take(np.lexsort([met.feature_b, met.feature_a, met.kind, met.s]))
+    every = Meetings(*(np.concatenate([getattr(x, f.name) for x in met]) for f in fields(Meetings)))
+    return every.take(np.lexsort([every.feature_b, every.feature_a, every.kind, every.s]))
 
 
 def _of_column(pair, column, met):
@@ -354,7 +358,9 @@ def _of_column(pair, column, met):
         return met
     s_end = _until(pair, column, met.s[0])
     lasts = s_end - met.s[0] > min(2 * pair.motion.tau, 0.5)
-    return replace(met, s_end=np.full(len(met), s_end) if lasts else met.s, sustained=np.full(len(met), lasts))
+    return replace(
+        met, s_end=np.full(len(met), s_end) if lasts else met.s, sustained=np.full(len(met), lasts)
+    )
 
 
 def _there(pair, column, s):
@@ -417,7 +423,11 @@ def _falls(pair, column, times, gaps):
             continue
         if last > touch:
             # between neighbours of a least one it may be lower
-            if k == TIMES - 1 or last > min(gaps[k - 1], gaps[k + 1]) or last > touch + pair.motion.speed / TIMES:
+            if (
+                k == TIMES - 1
+                or last > min(gaps[k - 1], gaps[k + 1])
+                or last > touch + pair.motion.speed / TIMES
+            ):
                 continue
             high = times[k + 1]
             for _ in range(THIRDS):
