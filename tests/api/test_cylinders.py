@@ -124,8 +124,8 @@ SORTS = {gc.Kind.FV: "F", gc.Kind.EE: "E", gc.Kind.EV: "E", gc.Kind.VE: "V", gc.
 
 
 def all_judged(kind, n, seed, motion, family, backend):
-    """Every fall of a feature to touch that the judge is sure of is told, and all that is told is in touch and
-    in its cone. How many, how many of them are later ones or of pairs that overlap at the start, and the
+    """Every fall of a feature to touch that the judge is sure of is told, and all that is told is in touch
+    and in its cone. How many, how many of them are later ones or of pairs that overlap at the start, and the
     worst difference in time."""
     bodies, pairs, judge, _ = passes(kind, n, seed, motion, family, swap=False)
     found = gc.collide(bodies, pairs, motion=motion, backend=backend)
