@@ -8,12 +8,13 @@ import numpy as np
 
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.quaternion import conjugate, dot, multiply, rotate
+from gpu_collide.geometry.mesh.mesh import Mesh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gpu_collide._types import Array
-    from gpu_collide.geometry.mesh.mesh import Mesh
+    from gpu_collide.bodies.compound import Compound
 
 __all__ = ["BALL", "NO_TURN", "SPINDLE", "least_turn", "revolutions"]
 
@@ -22,12 +23,13 @@ BALL, SPINDLE = 1.0, 2.0  # what is in the first column of `revolutions`; 0 is e
 NO_TURN = 4e-15
 
 
-def revolutions(meshes: Sequence[Mesh]) -> Array | None:
+def revolutions(meshes: Sequence[Mesh | Compound]) -> Array | None:
     """Which meshes are shapes of revolution, and about what.
 
     Parameters
     ----------
-    meshes : sequence of Mesh
+    meshes : sequence of Mesh or Compound
+        A compound, which has no vertices itself, is none.
 
     Returns
     -------
@@ -36,7 +38,7 @@ def revolutions(meshes: Sequence[Mesh]) -> Array | None:
         point of an axis that is nearest to the body's origin; the unit vector along the axis. None if no mesh
         is one.
     """
-    thin = [k for k, mesh in enumerate(meshes) if len(mesh.vertices) < 3]
+    thin = [k for k, mesh in enumerate(meshes) if isinstance(mesh, Mesh) and len(mesh.vertices) < 3]
     if not thin:
         return None
     first, last = (np.array([meshes[k].vertices[end] for k in thin]) for end in (0, -1))
