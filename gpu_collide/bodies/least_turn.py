@@ -38,10 +38,10 @@ def revolutions(meshes: Sequence[Mesh | Compound]) -> Array | None:
         point of an axis that is nearest to the body's origin; the unit vector along the axis. None if no mesh
         is one.
     """
-    thin = [k for k, mesh in enumerate(meshes) if isinstance(mesh, Mesh) and len(mesh.vertices) < 3]
+    thin = {k: x.vertices for k, x in enumerate(meshes) if isinstance(x, Mesh) and len(x.vertices) < 3}
     if not thin:
         return None
-    first, last = (np.array([meshes[k].vertices[end] for k in thin]) for end in (0, -1))
+    first, last = (np.array([vertices[end] for vertices in thin.values()]) for end in (0, -1))
     way = last - first
     largest = np.abs(way).max(axis=1, keepdims=True)
     way = way / np.where(largest > 0, largest, 1.0)
@@ -52,9 +52,10 @@ def revolutions(meshes: Sequence[Mesh | Compound]) -> Array | None:
     near = np.abs(center).max(axis=1) <= NO_TURN * np.maximum(np.abs(first), np.abs(last)).max(axis=1)
     spindle = length[:, 0] > 0
     found = np.zeros((len(meshes), 7))
-    found[thin, 0] = np.where(spindle, SPINDLE, BALL)
-    found[thin, 1:4] = np.where((spindle & near)[:, None], 0.0, center)
-    found[thin, 4:] = axis
+    which = list(thin)
+    found[which, 0] = np.where(spindle, SPINDLE, BALL)
+    found[which, 1:4] = np.where((spindle & near)[:, None], 0.0, center)
+    found[which, 4:] = axis
     return found
 
 
