@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from gpu_collide._validate import (
     owned,
 )
 from gpu_collide.bodies.compound import Compound, Expansion
+from gpu_collide.bodies.least_turn import least_turn, revolutions
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.spins import SPIN, Spins, per_body
 from gpu_collide.geometry.io.files import load_mesh
@@ -34,6 +36,7 @@ __all__ = [
     "Bodies",
     "all_valid",
     "check_bodies",
+    "on_screws",
     "refuse_compounds",
     "with_spins",
     "without",
@@ -66,7 +69,10 @@ class Bodies(Frozen):
         Of a compound whose parts all go into one mesh, that.
     shape : (n,) int32
     start, end : Poses
-        Of shape (n,); of worlds one after the other.
+        Of shape (n,); of worlds one after the other. The end of a shape of revolution (sphere, capsule,
+        cylinder, cone) is the one that takes the least turn, with the shape in the same place: see Notes.
+    given_end : Poses
+        As given.
     worlds : (int, int) or None
         Number of worlds and of bodies in each, if poses came in such rows.
     world : (n,) int64 or None
@@ -76,6 +82,10 @@ class Bodies(Frozen):
         Some mesh may have names of its parts.
     spins : Spins or None
         Of bodies given by velocities, how they move; None if all were given by two poses.
+    revolved : (meshes, 7) float64 or None
+        Which meshes are shapes of revolution, and about what, for our own use.
+    keeps_spin : bool
+        They move along the screws between the very poses given, for our own use.
     valid : (n,) bool
         Both poses of the body are poses.
     on_device : bool
@@ -85,6 +95,14 @@ class Bodies(Frozen):
     ------
     TypeError, ValueError
         Wrong classes, lengths that differ, a mesh index out of range, or `shape` missing with several meshes.
+
+    Notes
+    -----
+    A spin about its own axis does not change a shape of revolution, so two poses do not say how often it
+    turned; on the screw between them a rolling wheel would leave its line. Such a body moves by its center
+    and axis alone: its spin is dropped from `end`, so that a ball goes straight on and a wheel that rolls
+    moves along. `from_velocities` says how it spins, and keeps that, as compounds keep their motion. Local
+    points of contacts are in the coordinates of the body as `poses_at` places it, without the spin.
 
     Examples
     --------
@@ -98,10 +116,11 @@ class Bodies(Frozen):
     meshes: tuple[Mesh, ...]
     shape: NDArray[np.int32]
     start: Poses
-    end: Poses
     worlds: tuple[int, int] | None
     named: bool
     spins: Spins | None = None
+    revolved: NDArray[np.float64] | None = None
+    keeps_spin = False
     #: Of rows (`expansion`), (n,) int32: the body of each.
     body: NDArray[np.int32] | None = None
 
@@ -152,8 +171,10 @@ class Bodies(Frozen):
             raise ValueError(f"shape: expected one mesh index per pose, {len(start)}, got {len(shape)}")
         named = any(isinstance(mesh, Compound) or mesh.parts is not None for mesh in meshes)  # type: ignore
         self.__dict__.update(
-            meshes=meshes, shape=owned(shape), start=start, end=end, worlds=worlds, named=named
-        )
+            meshes=meshes, shape=owned(shape), start=start, worlds=worlds, named=named,
+            revolved=revolutions(meshes),  # type: ignore[arg-type]
+        )  # fmt: skip
+        self._ends_at(end)
 
     @classmethod
     def from_velocities(
@@ -256,8 +277,11 @@ class Bodies(Frozen):
         meshes: dict[int, Mesh] = {id(mesh): mesh for part in parts for mesh in part.meshes}
         number = {key: k for k, key in enumerate(meshes)}
         shapes = [np.array([number[id(mesh)] for mesh in part.meshes])[part.shape] for part in parts]
-        start, end = (Poses.concatenate([getattr(part, name) for part in parts]) for name in ("start", "end"))
+        keeps = any(part.keeps_spin for part in parts)
+        names = ("start", "end" if keeps else "given_end")
+        start, end = (Poses.concatenate([getattr(part, name) for part in parts]) for name in names)
         made = cls(list(meshes.values()), np.concatenate(shapes), start, end)
+        made = on_screws(made) if keeps else made
         if any(part.spins is not None for part in parts):
             spins = [Spins.none(len(part)) if part.spins is None else part.spins for part in parts]
             return with_spins(made, Spins.concatenate(spins))
@@ -296,9 +320,9 @@ class Bodies(Frozen):
 
     def take(self, rows: Any) -> Bodies:
         """Some of these bodies, in no worlds."""
-        start = self.start[rows]
-        end = start if self.end is self.start else self.end[rows]
-        some = Bodies(self.meshes, self.shape[rows], start, end)
+        start, given = self.start[rows], self.given_end
+        end = start if given is self.start else given[rows]
+        some = self.again(owned(self.shape[rows]), start, end)
         return some if self.spins is None else with_spins(some, self.spins.of(rows))
 
     def moved(self, start: Poses, end: Poses) -> Bodies:
@@ -313,20 +337,41 @@ class Bodies(Frozen):
             at_rest = start is end
             start = start.flat()
             end = start if at_rest else end.flat()
-        other = Bodies.__new__(Bodies)
-        other.__dict__.update(
-            meshes=self.meshes, shape=self.shape, start=start, end=end, worlds=self.worlds, named=self.named,
-            body=self.body, _expansion=self.expansion,
-        )  # fmt: skip
-        return other
+        return self._like(self.shape, start, end, self.worlds)
 
     def again(self, shape: NDArray[np.int32], start: Poses, end: Poses) -> Bodies:
         """Others of the same meshes, `shape` (n,) int32; nothing is copied or checked."""
+        return self._like(shape, start, end, None)
+
+    def _like(self, shape: NDArray[np.int32], start: Poses, end: Poses, worlds: Any) -> Bodies:
         other = Bodies.__new__(Bodies)
         other.__dict__.update(
-            meshes=self.meshes, shape=shape, start=start, end=end, worlds=None, named=self.named
-        )
+            meshes=self.meshes, shape=shape, start=start, worlds=worlds, named=self.named,
+            revolved=self.revolved, keeps_spin=self.keeps_spin,
+        )  # fmt: skip
+        if shape is self.shape:
+            other.__dict__.update(body=self.body, _expansion=self.expansion)
+        other._ends_at(end)
         return other
+
+    def _ends_at(self, end: Poses) -> None:
+        """Take the end poses as given; of shapes of revolution `end` follows from them."""
+        known = self.revolved is None or self.keeps_spin or end is self.start
+        self.__dict__["end" if known else "_given"] = end
+
+    @cached_property
+    def end(self) -> Poses:
+        revolved: Any = self.revolved
+        rows, given = revolved[self.shape], self.given_end
+        if self.spins is not None:
+            rows = np.where(self.spins.spinning[:, None], 0.0, rows)
+        return least_turn(self.start, given, rows)
+
+    @property
+    def given_end(self) -> Poses:
+        """End poses as given, of shapes of revolution too."""
+        given = self.__dict__.get("_given")
+        return self.end if given is None else given
 
     @property
     def expansion(self) -> Expansion | None:
@@ -352,7 +397,7 @@ class Bodies(Frozen):
             rows = Bodies.__new__(Bodies)
             rows.__dict__.update(
                 meshes=to.meshes, shape=to.shape, start=start, worlds=None, named=False, body=to.body,
-                end=start if self.end is self.start else self.end[to.body],
+                end=start if self.end is self.start else self.end[to.body], keeps_spin=True,
                 spins=None if self.spins is None else self.spins.of(to.body),
             )  # fmt: skip
             self.__dict__["_rows"] = rows
@@ -373,16 +418,16 @@ class Bodies(Frozen):
         """(n,) bool: both poses of the body are poses."""
         valid = self.__dict__.get("_valid")
         if valid is None:
-            valid = self.start.valid
-            if valid is not self.end.valid:
-                valid = valid & self.end.valid
+            valid, last = self.start.valid, self.given_end.valid
+            if valid is not last:
+                valid = valid & last
                 valid.setflags(write=False)
             self.__dict__["_valid"] = valid
         return valid
 
     @property
     def on_device(self) -> bool:
-        return self.start.on_device and self.end.on_device
+        return self.start.on_device and self.given_end.on_device
 
     def __len__(self) -> int:
         return len(self.shape)
@@ -398,17 +443,25 @@ class Bodies(Frozen):
 
 def with_spins(bodies: Bodies, spins: Spins) -> Bodies:
     """The same bodies, moving between their poses as `spins`, which fit these, say."""
-    other = bodies.moved(bodies.start, bodies.end)
+    other = bodies.moved(bodies.start, bodies.given_end)
     other.__dict__.update(spins=spins)
     return other
+
+
+def on_screws(bodies: Bodies) -> Bodies:
+    """The same bodies on the screws between the very poses given, of shapes of revolution too."""
+    other = bodies._like(bodies.shape, bodies.start, bodies.start, bodies.worlds)
+    other.__dict__.update(keeps_spin=True, end=bodies.given_end)
+    return other if bodies.spins is None else with_spins(other, bodies.spins)
 
 
 def without(bodies: Bodies, gone: NDArray[np.bool_]) -> Bodies:
     """The same bodies, of which those `gone`, (n,) bool, have no valid poses; known the next time."""
     known = bodies.__dict__.get("_without")
     if known is None or known[0] is not gone:
-        start, end = (Poses(x.position, x.quat_wxyz, x.valid & ~gone) for x in (bodies.start, bodies.end))
-        rest = bodies.moved(start, start if bodies.end is bodies.start else end)
+        ends = bodies.start, bodies.given_end
+        start, end = (Poses(x.position, x.quat_wxyz, x.valid & ~gone) for x in ends)
+        rest = bodies.moved(start, start if ends[1] is ends[0] else end)
         rest = rest if bodies.spins is None else with_spins(rest, bodies.spins)
         known = bodies.__dict__["_without"] = gone, rest
     return known[1]

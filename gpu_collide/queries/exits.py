@@ -15,7 +15,7 @@ import numpy as np
 from gpu_collide._options import Distances, Options
 from gpu_collide._validate import as_numpy, check_bool
 from gpu_collide.backends import get_backend, sources
-from gpu_collide.bodies.bodies import Bodies, with_spins
+from gpu_collide.bodies.bodies import Bodies, on_screws, with_spins
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.refusals import refuse_ends
 from gpu_collide.bodies.spins import Spins
@@ -93,7 +93,7 @@ def _alone(bodies: Bodies, pairs: Array, options: Options) -> Bodies:
         both = np.zeros((len(own), 3)), np.tile([1.0, 0.0, 0.0, 0.0], (len(own), 1))
         both[0][1::2], both[1][1::2] = seen.position, seen.quat_wxyz
         poses.append(Poses(*both))
-    return own.moved(*poses)
+    return on_screws(own.moved(*poses))  # a relative screw has what spin it has
 
 
 def _exits(own: Bodies, first: Array, options: Options) -> Array:
@@ -186,6 +186,7 @@ def _with_both_sides(bodies: Bodies) -> Bodies:
         for mesh, out in zip(bodies.meshes, outside, strict=True)
     ]
     other = Bodies(meshes, bodies.shape, bodies.start, bodies.end)
+    other = on_screws(other) if bodies.keeps_spin else other
     return other if bodies.spins is None else with_spins(other, bodies.spins)
 
 

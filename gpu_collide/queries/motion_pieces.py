@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gpu_collide._validate import as_float_array
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, on_screws
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.quaternion import conjugate, multiply
 from gpu_collide.bodies.rules import EVERYWHERE, check_rules
@@ -260,7 +260,8 @@ class Problem:
         return Open(rows, met, time)
 
     def _bodies(self, first: Poses, last: Poses) -> Bodies:
-        return Bodies(self.meshes, np.tile(self.shape, len(first)), first.flat(), last.flat())
+        bodies = Bodies(self.meshes, np.tile(self.shape, len(first)), first.flat(), last.flat())
+        return on_screws(bodies)  # which the deviations are from
 
     def at(self, first: Poses, last: Poses, rows: Rows) -> tuple[Bodies, Array]:
         """Bodies at the poses, (k, links), of their piece, and the pairs of the rows."""

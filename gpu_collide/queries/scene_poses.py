@@ -119,7 +119,7 @@ class ScenePoses:
         end = self._checked(poses, "poses")
         with self._lock:
             self._now()
-            self._bodies = self._made = self._made.moved(self._made.end, end)
+            self._bodies = self._made = self._made.moved(self._made.given_end, end)
 
     def set_active(self, bodies: ArrayLike, active: ArrayLike = True) -> None:
         """Switch bodies on, or off as if they were not there: they are in no pair, and nothing meets them.

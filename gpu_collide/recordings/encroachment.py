@@ -196,10 +196,10 @@ class _Search:
         row = self.of[which[both]]
         body, step = np.concatenate([self.a[row], self.b[row]]), np.concatenate([i[both], j[both]])
         late = np.concatenate([np.zeros(len(both)), shift[both]])
-        start, to = tracks.at(body, step), tracks.at(body, step + 1)
+        whole = tracks.bodies.again(tracks.shape[body], tracks.at(body, step), tracks.at(body, step + 1))
         ends = [
-            start.toward(
-                to, np.clip((np.tile(at[both], 2) + late - times[step]) / np.diff(times)[step], 0.0, 1.0)
+            whole.poses_at(
+                np.clip((np.tile(at[both], 2) + late - times[step]) / np.diff(times)[step], 0.0, 1.0)
             )
             for at in (since, until)
         ]

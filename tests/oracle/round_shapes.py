@@ -32,6 +32,22 @@ def back(q):
     return q * [1.0, -1.0, -1.0, -1.0]
 
 
+def least_turned(kind, q0, q1):
+    """Rotations (n, 4) that leave a shape of revolution along z where q1 has it, from q0 by the least turn:
+    about a line across both directions of the axis. None of a sphere, and that of q1 for other shapes."""
+    if kind in ("box", "rounded"):
+        return q1
+    if kind == "sphere":
+        return q0
+    z = np.zeros(q0.shape[:-1] + (3,))
+    z[..., 2] = 1.0
+    a, b = turn(q0, z), turn(q1, z)
+    r = np.concatenate([1 + (a * b).sum(-1, keepdims=True), np.cross(a, b)], axis=-1)
+    length = np.linalg.norm(r, axis=-1, keepdims=True)
+    half = length < 1e-6
+    return np.where(half, q1, product(r / np.where(half, 1.0, length), q0))
+
+
 @dataclass
 class Screw:
     """Motions from (p, q) to another pose, n of them, each about an axis at a place, by less than half a

@@ -4,7 +4,7 @@ import numpy as np
 
 import gpu_collide as gc
 from tests.oracle.round_many import Many, missing
-from tests.oracle.round_shapes import Passing, Round, Screw, back, product, turn
+from tests.oracle.round_shapes import Passing, Round, Screw, back, least_turned, product, turn
 from tests.support.seeds import generator
 
 ONE = [1.0, 0.0, 0.0, 0.0]
@@ -75,6 +75,7 @@ def passes(kinds, n, seed, motion, family, variants=6):
         for k, q in ((0, (qa0, qb0)), (1, (qa1, qb1)))
     ]
     bodies = gc.Bodies(meshes, np.stack(shape, axis=1).reshape(-1), *poses)
+    qa1, qb1 = least_turned(kinds[0], qa0, qa1), least_turned(kinds[1], qb0, qb1)
     ends = ((p[0], qa0, p[1], qa1), (p[2], qb0, p[3], qb1))
     if motion == "relative" and family == "seen":
         still, ones = np.zeros((n, 3)), np.tile(ONE, (n, 1))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpu_collide.bodies.bodies import all_valid
+from gpu_collide.bodies.least_turn import NO_TURN
 from gpu_collide.bodies.poses import UNIT_TOLERANCE
 
 __all__ = ["NAMES", "PoseBuffers", "bind_poses", "pose_arrays", "spin_buffers", "spins_of", "take_given"]
@@ -78,7 +79,7 @@ def take_given(run, bodies, into=None):
     be, n = run.backend, len(bodies)
     if be.kind != "cuda" or run.real == np.float32:
         return None
-    start, end = (poses.given_on(be.device_id) for poses in (bodies.start, bodies.end))
+    start, end = (poses.given_on(be.device_id) for poses in (bodies.start, bodies.given_end))
     if start is None or end is None:
         return None
     given = dict(zip(NAMES, (start[0], end[0], start[1], end[1]), strict=True))
@@ -88,6 +89,13 @@ def take_given(run, bodies, into=None):
     named = {f"{name.removesuffix('_in')}_given": array for name, array in given.items()}
     made = {f"{name.removesuffix('_in')}_out": buffers[name] for name in (*NAMES, "valid_in")}
     run.launch_ahead("g01_poses", n, n=n, tolerance=UNIT_TOLERANCE, **named, **made)
+    if bodies.revolved is not None and not (bodies.keeps_spin or bodies.start is bodies.given_end):
+        run.launch_ahead(
+            "g09_least_turn", n, n=n, no_turn=NO_TURN, shape_in=run.to_device(bodies.shape, np.int32),
+            revolution_in=run.to_device(bodies.revolved.reshape(-1), run.real), valid_in=buffers["valid_in"],
+            start_quat_in=buffers["start_quat_in"], end_position_out=buffers["end_position_in"],
+            end_quat_out=buffers["end_quat_in"],
+        )  # fmt: skip
     return buffers
 
 

@@ -278,7 +278,7 @@ def move(
     refuse_spins(movers, "movers")
 
     def motion(rows: Movers, n: int) -> Motion:
-        first, last = movers.start, movers.end
+        first, last = movers.start, movers.given_end
         goes = (first.valid & last.valid)[rows.mover]
         way = np.where(goes[:, None], last.position[rows.mover], np.nan) - rows.position
         relative = multiply(last.unit_wxyz[rows.mover], conjugate(rows.quat))
