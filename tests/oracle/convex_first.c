@@ -275,67 +275,55 @@ static double plane(const pair *p, vec *n, double enough)
     return g < enough ? search(p, n, enough) : g;
 }
 
-static pair pair_of(const body *b, const double *points)
-{
-    pair p;
-    set_track(&p.a, b, points);
-    set_track(&p.b, b + 1, points);
-    p.balls = b[0].ball + b[1].ball;
-    return p;
-}
-
-/* out (n, 3): the time up to which planes prove that no gap is below -tol (`until`: all of it), the greatest gap found
- * where the proof ended, and how many planes it took */
-void stays_apart(int begin, int end, const body *bodies, const double *points, const double *until, double tol, double *out)
-{
-    for (int i = begin; i < end; ++i) {
-        pair p = pair_of(bodies + 2 * i, points);
-        vec n = {0, 0, 1};
-        double t = 0, g = 0, *to = out + 3 * i;
-        int k = 0;
-        for (; k < STEPS; ++k) {
-            double rest = until[i] - t, low = 0, high = rest, at_low, at_high, mid;
-            look(&p, t);
-            g = plane(&p, &n, -0.9 * tol);
-            if (g < -tol || t >= until[i]) break;
-            at_low = g, at_high = left(&p, n, rest);
-            if (at_high >= -tol) {
-                t = until[i];
-                continue;
-            }
-            for (int m = 0; m < 12 && high - low > 1e-3 * high; ++m) {
-                low += (high - low) * (at_low + tol) / (at_low - at_high) * (1 - 1e-9);
-                at_low = left(&p, n, low);
-                mid = (low + high) / 2;
-                double there = left(&p, n, mid);
-                if (there >= -tol) low = mid, at_low = there;
-                else high = mid, at_high = there;
-            }
-            t += low;
-        }
-        to[0] = t, to[1] = g, to[2] = k;
-    }
-}
-
 /* At most how far apart they are, by points of both: the nearest ones, and those that are of bodies moved apart along n */
 static double between(const pair *p, vec n)
 {
     double least = norm(nearest(p, (vec){0, 0, 0}, n, 0, 1e-17));
-    for (double apart = 1e-2; apart > 1e-8; apart /= 4) {
-        vec shift = mul(apart, n);
-        least = fmin(least, norm(sub(nearest(p, shift, n, 0, 1e-17), shift)));
+    for (double apart = 1e-2; apart > 1e-12; apart /= 3) {
+        vec shift = mul(apart, n), v = nearest(p, shift, n, 0, 1e-17);
+        least = fmin(least, norm(sub(v, shift)));
+        if (apart > 1e-6 && norm(v) > 0.5 * apart) n = unit(v);
     }
     return fmax(least - p->balls, 0);
 }
 
-/* out (n, 2): bounds of the distance at a time each; the lower one is below 0 where no plane parts them */
-void gap_at(int begin, int end, const body *bodies, const double *points, const double *time, double *out)
+/* By planes from time 0 on: the time up to which no gap is below -tol. */
+static double free_until(pair *p, double until, double tol, vec *n, double *planes)
+{
+    double t = 0;
+    for (*planes = 0; *planes < STEPS; ++*planes) {
+        double rest = until - t, low = 0, high = rest, at_low, at_high;
+        look(p, t);
+        at_low = plane(p, n, -0.9 * tol);
+        if (at_low < -tol || !(rest > 0)) break;
+        at_high = left(p, *n, rest);
+        if (at_high >= -tol) low = rest;
+        for (int m = 0; m < 12 && high - low > 1e-3 * high; ++m) {
+            low += (high - low) * (at_low + tol) / (at_low - at_high) * (1 - 1e-9);
+            double mid = (low + high) / 2, there = left(p, *n, mid);
+            at_low = left(p, *n, low);
+            if (there >= -tol) low = mid, at_low = there;
+            else high = mid, at_high = there;
+        }
+        t = low < rest ? t + low : until;
+    }
+    return t;
+}
+
+/* out (n, 4): the time up to which planes prove that no gap is below -tol (`until`: all of it), how many planes that
+ * took, and bounds of the distance at `until`; the lower one is below 0 where no plane parts them */
+void first_contact(int begin, int end, const body *bodies, const double *points, const double *until, double tol, double *out)
 {
     for (int i = begin; i < end; ++i) {
-        pair p = pair_of(bodies + 2 * i, points);
+        double *to = out + 4 * i;
+        pair p;
         vec n = {0, 0, 1};
-        look(&p, time[i]);
-        out[2 * i] = search(&p, &n, INFINITY);
-        out[2 * i + 1] = between(&p, n);
+        set_track(&p.a, bodies + 2 * i, points);
+        set_track(&p.b, bodies + 2 * i + 1, points);
+        p.balls = bodies[2 * i].ball + bodies[2 * i + 1].ball;
+        to[0] = free_until(&p, until[i], tol, &n, to + 1);
+        look(&p, until[i]);
+        to[2] = search(&p, &n, INFINITY);
+        to[3] = between(&p, n);
     }
 }

@@ -106,26 +106,19 @@ class Passages:
     def __len__(self):
         return len(self._bodies)
 
-    def free(self, until, tolerance):
-        """Up to which times (n,) it is proved that the gap is never below -tolerance, `until` if all the time;
-        the greatest gap between planes that was found where a proof ended; the number of planes."""
-        return self._shared("stays_apart", 3, until, ctypes.c_double(tolerance))
-
-    def gap(self, time):
-        """Lower and upper bounds (n,) of distances at times; below 0: the greatest of no gap, which is deep at
-        most by that, and 0."""
-        return self._shared("gap_at", 2, time)
-
-    def _shared(self, name, columns, time, *numbers):
-        time, out = np.ascontiguousarray(time, float), np.zeros((len(self), columns))
-        call = getattr(library("convex_first.c"), name)
+    def until(self, time, tolerance):
+        """From the start to times (n,): up to when it is proved that the gap is never below -tolerance, `time`
+        if all the while; the number of planes that took; lower and upper bounds of the distance at `time`.
+        The lower one is below 0 if no plane was found that parts them, which then is as deep as that at most."""
+        time, out = np.ascontiguousarray(time, float), np.zeros((len(self), 4))
+        call = library("convex_first.c").first_contact
         cuts = np.linspace(0, len(self), 8 * (os.cpu_count() or 1) + 1).astype(int).tolist()
-        bodies, points, time_, to = (
+        bodies, points, until, to = (
             ctypes.c_void_p(x.ctypes.data) for x in (self._bodies, self._points, time, out)
         )
         with ThreadPoolExecutor() as pool:  # C lets go of the interpreter
             parts = [
-                pool.submit(call, begin, end, bodies, points, time_, *numbers, to)
+                pool.submit(call, begin, end, bodies, points, until, ctypes.c_double(tolerance), to)
                 for begin, end in zip(cuts[:-1], cuts[1:], strict=True)
             ]
             for part in parts:

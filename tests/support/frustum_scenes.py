@@ -142,7 +142,9 @@ def passes(kinds, n, seed, motion, family, variants=9):
     other, first = _paths(rng, n, motion, family, (top_of(1), top_of(0)), axis)
     ends = [(scale * p, q, scale * r, s) for p, q, r, s in (first, other)]
     start, end = (
-        gc.Poses.from_quat_wxyz(*(np.stack([e[i] for e in ends], axis=1).reshape(2 * n, -1) for i in (k, k + 1)))
+        gc.Poses.from_quat_wxyz(
+            *(np.stack([e[i] for e in ends], axis=1).reshape(2 * n, -1) for i in (k, k + 1))
+        )
         for k in (0, 2)
     )
     if family == "spin" and motion == "body":
@@ -169,7 +171,9 @@ def _spinning(rng, meshes, shape, start, end, ends, axis):
     """Bodies from velocities: the frustum nearly about its own axis, by up to some turns."""
     n, span = len(axis), np.abs(end.position - start.position).max()
     own = turn(ends[0][1], axis) + rng.choice([0.0, 0.0, 0.2], n)[:, None] * unit(rng, n, 3)
-    rotation = np.stack([own * rng.uniform(-12, 12, (n, 1)), unit(rng, n, 3) * rng.choice([0.0, 1.0], (n, 1))], axis=1)
+    rotation = np.stack(
+        [own * rng.uniform(-12, 12, (n, 1)), unit(rng, n, 3) * rng.choice([0.0, 1.0], (n, 1))], axis=1
+    )
     center = 0.3 * span / 4 * rng.normal(size=(2 * n, 3)) * (np.arange(2 * n) % 4 > 1)[:, None]
     velocity = end.position - start.position
     rotation = rotation.reshape(2 * n, 3)
