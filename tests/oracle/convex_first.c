@@ -295,7 +295,7 @@ static double free_until(pair *p, double until, double tol, vec *n, double *plan
         double rest = until - t, low = 0, high = rest, at_low, at_high;
         look(p, t);
         at_low = plane(p, n, -0.9 * tol);
-        if (at_low < -tol || !(rest > 0)) break;
+        if (at_low < -0.95 * tol || !(rest > 0)) break; /* or it would come to -tol by ever smaller steps */
         at_high = left(p, *n, rest);
         if (at_high >= -tol) low = rest;
         for (int m = 0; m < 12 && high - low > 1e-3 * high; ++m) {
