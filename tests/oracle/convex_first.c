@@ -12,7 +12,7 @@
  * it stays above where a chord of it is. */
 #include "vectors.h"
 
-enum { MOST = 32, STEPS = 20000 };
+enum { MOST = 32, STEPS = 20000, IDLE = 4 };
 
 /* from p and q (w first) on, where it has the points of `points` from `first` on: x(t) = x(0) + go t + (turn(t) - 1)(arm
  * + x(0) - p), where turn is about axis by angle t; disc: radii at both points, or below 0 for balls alone */
@@ -187,24 +187,22 @@ static vec nearest_of(vec *w, int *n)
  * direction n on, until no more than `share` of it and `sure` can be left to gain. 0 where they overlap. */
 static vec nearest(const pair *p, vec shift, vec n, double share, double sure)
 {
-    vec w[4], v, d;
-    double before = INFINITY, length;
-    int many = 1;
+    vec w[4], v, best, d;
+    int many = 1, idle = 0;
     gap(p, n, &d);
-    v = w[0] = add(d, shift);
-    for (int k = 0; k < 200; ++k) {
-        length = norm(v);
-        if (!(length > 0)) break;
-        double low = gap(p, mul(1 / length, v), &d) + p->balls + dot(mul(1 / length, v), shift);
+    best = v = w[0] = add(d, shift);
+    for (int k = 0; k < 200 && idle < IDLE; ++k) {
+        double length = norm(v);
+        if (!(length > 0)) return v;
+        n = mul(1 / length, v);
+        double low = gap(p, n, &d) + p->balls + dot(n, shift);
         if (length - low <= share * length + sure) break;
-        if (!(length < before)) break;
-        before = length;
         w[many++] = add(d, shift);
-        vec next = nearest_of(w, &many);
-        if (dot(next, next) >= length * length) break;
-        v = next;
+        v = nearest_of(w, &many);
+        ++idle; /* in flat places a step that gains nothing may lead to one that does */
+        if (dot(v, v) < dot(best, best)) best = v, idle = 0;
     }
-    return v;
+    return best;
 }
 
 /* Improves a plane's normal: the nearest difference of bodies that are moved apart along it has one that parts them
@@ -312,7 +310,14 @@ static double free_until(pair *p, double until, double tol, vec *n, double *plan
 
 /* out (n, 4): the time up to which planes prove that no gap is below -tol (`until`: all of it), how many planes that
  * took, and bounds of the distance at `until`; the lower one is below 0 where no plane parts them */
-void first_contact(int begin, int end, const body *bodies, const double *points, const double *until, double tol, double *out)
+void first_contact(
+    int begin,
+    int end,
+    const body *bodies,
+    const double *points,
+    const double *until,
+    double tol,
+    double *out)
 {
     for (int i = begin; i < end; ++i) {
         double *to = out + 4 * i;
