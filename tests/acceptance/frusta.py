@@ -1,4 +1,4 @@
-"""First contacts of cylinders, cones and frusta, proved: ``python -m tests.acceptance.frusta --pairs 100000``.
+"""First contacts of cylinders and cones, proved: ``python -m tests.acceptance.frusta --pairs 100000``.
 
 Every two kinds of shapes of tests/support/frustum_scenes.py by both motions, so many pairs of each, of all
 families; with the relative motion half of the pairs move as a whole as well. The judge
@@ -22,8 +22,8 @@ import gpu_collide as gc
 from tests.support.frustum_scenes import FAMILIES, KINDS, passes
 
 BLOCK = 5000
-#: Of the size: how deep bodies may have been in each other before a first contact; the gap there by planes, and
-#: by points, of which 8e-12 were seen
+#: Of the size: how deep bodies may have been in each other before a first contact; the gap there by planes,
+#: and by points, of which 8e-12 were seen
 BEFORE, GAP, POINTS = 1e-10, 1e-11, 1e-10
 
 
@@ -56,9 +56,8 @@ def _kinds(kinds, motion, given):
             worst, wrong = np.maximum(worst, seen), wrong + len(bad)
             for k, why in bad[:3]:
                 status = gc.Status(int(found.status[k])).name
-                print(
-                    f"  wrong: {kinds}, {motion}, {family}, {seed}, pair {k}: {status} {found.toi[k]!r}: {why}"
-                )
+                place = f"{kinds}, {motion}, {family}, {seed}, pair {k}"
+                print(f"  wrong: {place}: {status} {found.toi[k]}: {why}")
             for status in gc.Status:
                 told[status.name] = told.get(status.name, 0) + int((found.status == status).sum())
     names = ", ".join(f"{n} {name}" for name, n in told.items() if n)

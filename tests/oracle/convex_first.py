@@ -50,8 +50,8 @@ def _along(x):
 
 
 def least_turn(shapes, shape, q0, p1, q1):
-    """End poses (n) of bodies, of shapes of revolution turned from q0 (n, 4) as little as possible: their axis
-    ends where it would, by a turn about a line across where it was and where it comes to."""
+    """End poses (n) of bodies, of shapes of revolution turned from q0 (n, 4) as little as possible: their
+    axis ends where it would, by a turn about a line across where it was and where it comes to."""
     axis = np.array([s.axis for s in shapes])[shape]
     center = np.array([s.points[0] for s in shapes])[shape]
     count = np.array([len(s.points) for s in shapes])[shape][:, None]
@@ -107,9 +107,9 @@ class Passages:
         return len(self._bodies)
 
     def until(self, time, tolerance):
-        """From the start to times (n,): up to when it is proved that the gap is never below -tolerance, `time`
-        if all the while; the number of planes that took; lower and upper bounds of the distance at `time`.
-        The lower one is below 0 if no plane was found that parts them, which then is as deep as that at most."""
+        """From the start to times (n,): up to when it is proved that the gap is never below -tolerance,
+        `time` if all the while; the number of planes that took; lower and upper bounds of the distance at
+        `time`, the lower one below 0 if no plane was found that parts them: they are as deep at most."""
         time, out = np.ascontiguousarray(time, float), np.zeros((len(self), 4))
         call = library("convex_first.c").first_contact
         cuts = np.linspace(0, len(self), 8 * (os.cpu_count() or 1) + 1).astype(int).tolist()

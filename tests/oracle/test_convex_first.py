@@ -22,7 +22,8 @@ def test_distances_of_balls_are_those_of_the_polygon():
     rng, n = generator(1), 300
     half, radii = rng.uniform(0.1, 1.0, n), rng.uniform(0.0, 1.0, (n, 2)) * (rng.random((n, 2)) < 0.8)
     shapes = [
-        convex_first.Convex(np.array([[0, 0, -h], [0, 0, h]]), 0.0, r) for h, r in zip(half, radii, strict=True)
+        convex_first.Convex(np.array([[0, 0, -h], [0, 0, h]]), 0.0, r)
+        for h, r in zip(half, radii, strict=True)
     ]
     shapes.append(convex_first.Convex(np.zeros((1, 3)), 0.1))
     p, q, x = rng.normal(size=(n, 3)), unit(rng, n, 4), rng.normal(size=(n, 3)) * 1.5
