@@ -229,11 +229,6 @@ class Options(Tuning):
             if any(mesh.ends is not None for mesh in meshes):
                 have = "cylinders and cones", "mesh.to_polyhedron(tolerance)"
             _check_at_distance(self.refine, self.precision, self.candidates, *have)
-        if not self.first_only and any(mesh.ends is not None for mesh in meshes):
-            raise ValueError(
-                f"contacts: expected 'first' with cylinders and cones, got {self.contacts!r}; "
-                "mesh.to_polyhedron(tolerance) has them all"
-            )
 
     @property
     def at_distance(self) -> bool:

@@ -67,7 +67,10 @@ PROGRAMS = {
     "characters": ("sweep/w03_planes.c", "sweep/w04_clip.c", "sweep/w05_slide.c"),
     "mesh": ("mesh/m01_patches.c", "mesh/m02_nodes.c", "mesh/m03_cones.c", "mesh/m04_order.c"),
     "upload": (
-        "upload/g01_poses.c", "upload/g02_pairs.c", "upload/g03_select.c", "upload/g04_apart.c",
+        "upload/g01_poses.c",
+        "upload/g02_pairs.c",
+        "upload/g03_select.c",
+        "upload/g04_apart.c",
         "upload/g09_least_turn.c",
     ),
     "join_near_faces": ("upload/g05_join.c",),

@@ -68,6 +68,8 @@ class Bodies(Frozen):
     start, end : Poses
         Of shape (n,); of worlds one after the other. The end of a shape of revolution (sphere, capsule,
         cylinder, cone) is the one that takes the least turn, with the shape in the same place: see Notes.
+    given_end : Poses
+        As given.
     worlds : (int, int) or None
         Number of worlds and of bodies in each, if poses came in such rows.
     world : (n,) int64 or None
@@ -77,6 +79,10 @@ class Bodies(Frozen):
         Some mesh has names of its parts.
     spins : Spins or None
         Of bodies given by velocities, how they move; None if all were given by two poses.
+    revolved : (meshes, 7) float64 or None
+        Which meshes are shapes of revolution, and about what, for our own use.
+    keeps_spin : bool
+        They move along the screws between the very poses given, for our own use.
     valid : (n,) bool
         Both poses of the body are poses.
     on_device : bool

@@ -30,7 +30,7 @@ def refuse_ends(meshes: Sequence[Mesh] | None, name: str, what: str) -> None:
         if mesh.ends is not None:
             raise ValueError(
                 f"{name}: expected no cylinders or cones, which {what} does not take, got one as mesh {k}; "
-                "pass its to_polyhedron(tolerance), or ask for first contacts (collide, contacts='first')"
+                "pass its to_polyhedron(tolerance), or ask for contacts (collide)"
             )
 
 

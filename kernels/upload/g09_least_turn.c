@@ -9,13 +9,13 @@
 
 GC_KERNEL void g09_least_turn(
     int n,
-    gc_real no_turn,                              /* sines of half turns up to this are rounding */
-    GC_GLOBAL const int *shape_in,                /* (n,) */
-    GC_GLOBAL const gc_real *revolution_in,       /* (meshes, 7) 1 ball, 2 axis, 0 neither; a point of the axis; its direction */
-    GC_GLOBAL const gc_uchar *valid_in,           /* (n,) */
-    GC_GLOBAL const gc_real *start_quat_in,       /* (n, 4) wxyz */
-    GC_GLOBAL gc_real *end_position_out,          /* (n, 3) world, read and written */
-    GC_GLOBAL gc_real *end_quat_out)              /* (n, 4), read and written */
+    gc_real no_turn,                        /* sines of half turns up to this are rounding */
+    GC_GLOBAL const int *shape_in,          /* (n,) */
+    GC_GLOBAL const gc_real *revolution_in, /* (meshes, 7) 1 ball, 2 axis, 0 neither; a point of the axis; its direction */
+    GC_GLOBAL const gc_uchar *valid_in,     /* (n,) */
+    GC_GLOBAL const gc_real *start_quat_in, /* (n, 4) wxyz */
+    GC_GLOBAL gc_real *end_position_out,    /* (n, 3) world, read and written */
+    GC_GLOBAL gc_real *end_quat_out)        /* (n, 4), read and written */
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         GC_GLOBAL const gc_real *r = revolution_in + 7 * shape_in[i], *s = start_quat_in + 4 * i;
@@ -34,7 +34,8 @@ GC_KERNEL void g09_least_turn(
             gc_quat back;
             if (GC_ABS(along) <= no_turn) continue;
             length = GC_SQRT(turn.w * turn.w + along * along);
-            back = gc_quat_make(turn.w / length, -along * axis.x / length, -along * axis.y / length, -along * axis.z / length);
+            back = gc_quat_make(
+                turn.w / length, -along * axis.x / length, -along * axis.y / length, -along * axis.z / length);
             unit = gc_quat_mul(last, back);
             length = GC_SQRT(unit.w * unit.w + unit.x * unit.x + unit.y * unit.y + unit.z * unit.z);
             unit = gc_quat_make(unit.w / length, unit.x / length, unit.y / length, unit.z / length);

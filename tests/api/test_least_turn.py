@@ -16,8 +16,8 @@ def rolling(mesh, angle, height=0.0, lies=LIES, arm=(0, 0, 0)):
     """A table, and a body above it that rolls along x by an angle about its middle, which is at `arm`."""
     q = multiply(turned_by(np.array([0.0, angle, 0.0])), np.array(lies))
     start, end = (gc.Poses.from_quat_wxyz([[0, 0, 0]], [x]) for x in (lies, q))
-    ways = [np.array(at) - pose.apply(arm)[0] for at, pose in
-            zip(([-1, 0, 1 + height], [-1 + 0.5 * angle, 0, 1 + height]), (start, end), strict=True)]  # fmt: skip
+    places = [-1, 0, 1 + height], [-1 + 0.5 * angle, 0, 1 + height]
+    ways = [np.array(at) - pose.apply(arm)[0] for at, pose in zip(places, (start, end), strict=True)]
     poses = [gc.Poses.from_quat_wxyz([[0, 0, 0], p], [ONE, x]) for p, x in zip(ways, (lies, q), strict=True)]
     return gc.Bodies([TABLE, mesh], [0, 1], *poses)
 
@@ -75,7 +75,9 @@ def test_parts_of_a_motion_are_those_of_the_whole():
     """What is least stays so, to the bit: of the way back, of halves, and of what was saved."""
     rng = np.random.default_rng(5)
     q = rng.normal(size=(2, 50, 4))
-    poses = [gc.Poses.from_quat_wxyz(rng.normal(size=(50, 3)), x / np.linalg.norm(x, axis=1)[:, None]) for x in q]
+    poses = [
+        gc.Poses.from_quat_wxyz(rng.normal(size=(50, 3)), x / np.linalg.norm(x, axis=1)[:, None]) for x in q
+    ]
     for mesh in (BALL, WHEEL):
         bodies = gc.Bodies(mesh, None, *poses)
         assert bodies.moved(bodies.start, bodies.end).end is bodies.end

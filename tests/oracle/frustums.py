@@ -188,3 +188,141 @@ class FrustumPassing(Passing):
             ends = (pa, pa) if self.a.kind == "sphere" else self.a.ends(pa, qa)
             core = least_along(self.b, *(turn(back(qb), x - pb) for x in ends), self.fine)
         return core - self.a.radius.reshape(len(self.a.radius), *(1,) * (t.ndim - 1))
+
+
+# ---- every contact -----------------------------------------------------------------------------------------
+
+
+def of_rows(passing, rows):
+    """Both shapes and motions of some pairs."""
+    return [
+        type(x)(**{name: v if isinstance(v, str) else v[rows] for name, v in vars(x).items()})
+        for x in (passing.a, passing.b, passing.motion_a, passing.motion_b)
+    ]
+
+
+def sides_of(a):
+    """Half sides (n, 3) of the box around each core: of a capsule its segment along z."""
+    if a.kind == "capsule":
+        return np.stack([0 * a.half, 0 * a.half, a.half], axis=1)
+    return a.half if a.kind == "box" else np.zeros((len(a.radius), 3))
+
+
+@dataclass
+class Features:
+    """The features of A, a box, a capsule or a sphere, beside the frustum B: signs of vertices (nv, 3) by
+    which half sides are multiplied, edges (ne, 2) and normals of faces (nf, 3)."""
+
+    passing: FrustumPassing
+    signs: np.ndarray
+    edges: np.ndarray
+    normals: np.ndarray
+
+    def gaps(self, sort, rows, numbers, t, thirds=COARSE):
+        """Signed distances (n, ...) of features of ``sort`` "V" or "E" from the frustum, or heights of an end
+        above faces "F", numbers two by two, less the radius; and nearest points on A's core as B sees."""
+        a, b, ma, mb = of_rows(self.passing, rows)
+        pa, qa = ma.at(t)
+        pb, qb = mb.at(t)
+        half = sides_of(a)
+
+        def seen(x):
+            return turn(back(qb), turn(qa, spread(x, pa) + 0 * pa) + pa - pb)
+
+        if sort == "V":
+            x = seen(self.signs[numbers] * half)
+        elif sort == "E":
+            ends = [seen(self.signs[self.edges[numbers, k]] * half) for k in (0, 1)]
+            x = ends[0] + along_of(b, *ends, thirds)[..., None] * (ends[1] - ends[0])
+        else:
+            n = turn(back(qb), turn(qa, spread(self.normals[numbers // 2], pa) + 0 * pa))
+            end, across = numbers % 2, np.hypot(n[..., 0], n[..., 1])
+            r, z = spread(b.radii[np.arange(len(rows)), end], n), spread((2 * end - 1) * b.half, n)
+            down = -r / np.maximum(across, 1e-300)
+            x = np.stack([down * n[..., 0], down * n[..., 1], z + 0 * across], axis=-1)
+            top = (
+                turn(back(qb), pa - pb)
+                + n * spread((np.abs(self.normals[numbers // 2]) * half).sum(-1), n)[..., None]
+            )
+            return ((x - top) * n).sum(-1) - spread(a.radius, x), x
+        return point_frustum(x, b) - spread(a.radius, x), x
+
+    def falls(self, times, halvings=50):
+        """All falls of every feature to contact that `times` (T,) show: pairs, sorts, numbers, times, and how
+        well each is a contact by its borders and cones, which is below 0 where it is none."""
+        n, found = len(self.passing.b.half), []
+        counts = {"V": len(self.signs), "E": len(self.edges), "F": 2 * len(self.normals)}
+        for sort, count in counts.items():
+            for number in range(count):
+                numbers = np.full(n, number)
+                at = np.broadcast_to(times, (n, len(times)))
+                g = self.gaps(sort, np.arange(n), numbers, at)[0]
+                row, k = np.nonzero((g[:, :-1] > 0) & (g[:, 1:] <= 0))
+                if not len(row):
+                    continue
+                low, high = times[k], times[k + 1]
+                for _ in range(halvings):
+                    mid = 0.5 * (low + high)
+                    above = self.gaps(sort, row, numbers[row], mid[:, None], FINE)[0][:, 0] > 0
+                    low, high = np.where(above, mid, low), np.where(above, high, mid)
+                good = self.good(sort, row, numbers[row], low)
+                found.append((row, np.full(len(row), sort), numbers[row], low, good))
+        empty = (np.zeros(0, int), np.zeros(0, "<U1"), np.zeros(0, int), np.zeros(0), np.zeros(0))
+        return [np.concatenate(x) for x in zip(empty, *found, strict=True)]
+
+    def good(self, sort, rows, numbers, t):
+        """By the direction that it has a little earlier: at touch there is none beside a rim."""
+        a, b, ma, mb = of_rows(self.passing, rows)
+        t = np.maximum(t - 1e-5, 0.0) if sort != "F" else t
+        (pa, qa), (pb, qb) = ma.at(t[:, None]), mb.at(t[:, None])
+        _, x = self.gaps(sort, rows, numbers, t[:, None], FINE)
+        half = sides_of(a)
+        place = turn(back(qa), turn(qb, x) + pb - pa)[:, 0]
+        if sort == "F":
+            other = self.gaps(sort, rows, numbers ^ 1, t[:, None])[0][:, 0]
+            inside = half - np.abs(place)
+            inside[self.normals[numbers // 2] != 0] = np.inf
+            return np.minimum(inside.min(axis=1), other)
+        # the frustum's direction out, seen from A, by small steps
+        step = 1e-9 * (b.half + b.radii.max(axis=1))[:, None]
+        e = np.eye(3)
+        slope = [
+            point_frustum(x + spread(step * e[k], x), b) - point_frustum(x - spread(step * e[k], x), b)
+            for k in range(3)
+        ]
+        n = -turn(back(qa), turn(qb, np.stack(slope, axis=-1) / (2 * step[:, None])))[:, 0]
+        if sort == "V":
+            leaving = np.array(
+                [
+                    [
+                        self.edges[i].tolist().index(v) if v in self.edges[i] else -1
+                        for i in range(len(self.edges))
+                    ]
+                    for v in range(len(self.signs))
+                ]
+            )
+            best = np.full(len(rows), np.inf)
+            for i in range(len(self.edges)):
+                way = (self.signs[self.edges[i, 1]] - self.signs[self.edges[i, 0]]) * half
+                end = leaving[numbers, i]
+                way = np.where((end == 1)[:, None], way, -way)
+                value = (way * n).sum(-1) / np.linalg.norm(way, axis=1)
+                best = np.where(end >= 0, np.minimum(best, value), best)
+            return best
+        first, last = (self.signs[self.edges[numbers, k]] * half for k in (0, 1))
+        way = last - first
+        u = ((place - first) * way).sum(-1) / (way * way).sum(-1)
+        across = first + last if a.kind == "box" else np.zeros_like(first)
+        cone = np.where(across != 0, np.sign(across) * n, np.inf).min(axis=1)
+        return np.minimum(cone, np.minimum(u, 1 - u))
+
+
+def along_of(f, a, b, thirds):
+    """Where segments from a to b are nearest, as a share."""
+    low, high = np.zeros(a.shape[:-1]), np.ones(a.shape[:-1])
+    for _ in range(thirds):
+        one, two = low + (high - low) / 3, high - (high - low) / 3
+        d1, d2 = (point_frustum(a + u[..., None] * (b - a), f) for u in (one, two))
+        left = d1 <= d2
+        low, high = np.where(left, low, one), np.where(left, two, high)
+    return 0.5 * (low + high)

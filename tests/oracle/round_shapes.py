@@ -31,8 +31,8 @@ def back(q):
 
 
 def least_turned(kind, q0, q1):
-    """Rotations (n, 4) that leave a shape of revolution along z where q1 has it, from q0 by the least turn: about
-    a line across both directions of the axis. None of a sphere, and that of q1 for other shapes."""
+    """Rotations (n, 4) that leave a shape of revolution along z where q1 has it, from q0 by the least turn:
+    about a line across both directions of the axis. None of a sphere, and that of q1 for other shapes."""
     if kind in ("box", "rounded"):
         return q1
     if kind == "sphere":

@@ -32,6 +32,7 @@ SAMPLE = {  # by group size: tests that run with it; each stage is in one of the
         "tests/broad_phase/test_b02_keys.py",
         "tests/broad_phase/test_b03_tree.py",
         "tests/upload/test_g01_poses.py",
+        "tests/upload/test_g09_least_turn.py",
     ],
     64: [
         BITS,

@@ -16,7 +16,7 @@ MESHES = [
 
 
 def hostile(n, seed=3):
-    """Bodies of all shapes that turn at random, about their axis alone, by half a turn of it, or not at all."""
+    """Bodies of all shapes that turn at random, about their axis alone, by half a turn, or not at all."""
     rng = np.random.default_rng(seed)
     shape, q0 = np.arange(n) % len(MESHES), rng.normal(size=(n, 4))
     q0[: n // 4] = np.eye(4)[rng.integers(0, 4, n // 4)]
@@ -57,7 +57,7 @@ def test_the_bits_of_the_host(backend):
 
 
 def test_the_reference_agrees():
-    """Worst seen: 4e-15, of axes through the origin but for rounding; half turns of an axis have no least one."""
+    """Worst seen: 4e-15, of axes through the origin but for rounding; half turns of an axis have no least."""
     bodies = hostile(300, 4)
     matrix = bodies.end.to_matrix()
     for i in np.flatnonzero(bodies.valid & (bodies.shape != 2)):

@@ -1,12 +1,12 @@
-"""Meetings of a pair with a cylinder or a cone: stages 7 and 8 for these, first contacts alone.
+"""Meetings of a pair with a cylinder or a cone: stages 7 and 8 for these.
 
 The signed distance of a point is that of a polygon in the half-plane through the axis. Beside a mesh the gap
 is the least over its vertices, its edges (convex along each) and its faces (below an end's lowest
-point); of two frusta the least around either's rims, or between lines on both sides. It is looked at at many
-times, and halved where it falls to the distance first.
+point); of two frusta the least around either's rims, or between lines on both sides. The gap of each feature
+is looked at at many times, and halved where it falls to the distance.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ from gpu_collide.results.enums import Kind
 __all__ = ["Revolved", "nearer_at", "revolved_meetings"]
 
 TIMES, HALVINGS, ZOOMS, AROUND = 65, 60, 13, 90
+# Times at which contact that lasts is looked at.
+LASTING = 64
 # Between two times a least gap is looked for by thirds.
 THIRDS = 40
 
@@ -136,7 +138,7 @@ class Revolved:
         """`Touch` of all features at the time ``s``, their gaps less the distance."""
         k, m = (self.b, self.a) if self.of_b else (self.a, self.b)
         f = self.frustum(k, s)
-        if self.ends_a is not None and self.ends_b is not None:
+        if self.both:
             found = _two(self.frustum(m, s), f)
         else:
             points, unit, normals = self.seen(m, s)
@@ -147,7 +149,68 @@ class Revolved:
         return found
 
     def gap(self, s):
-        return float(self.touch(s).gap.min())
+        gap = float(self.touch(s).gap.min())
+        return min(gap, self.pierced(s)) if self.both else gap
+
+    @property
+    def both(self):
+        return self.ends_a is not None and self.ends_b is not None
+
+    def pierced(self, s):
+        """Of two frusta: how deep the axis of one is in the other, which no rim need be; inf, it is not."""
+        e, f = self.frustum(self.a, s), self.frustum(self.b, s)
+        least = np.inf
+        for mine, other in ((e, f), (f, e)):
+            low, way = mine.low, mine.high - mine.low
+            u = _zoomed(
+                lambda u, i, o=other, a=low, w=way: o.of(a + u[:, None] * w)[0], np.zeros(1), np.ones(1)
+            )
+            least = min(least, float(other.of(low + u[:, None] * way)[0][0]))
+        return least if least < 0.0 else np.inf
+
+    def columns(self):
+        """What can be in touch: sort, number, and of a face the end of the frustum and its side."""
+        if self.both:
+            return [("both", 0, 0, 1.0)]
+        m = self.a if self.of_b else self.b
+        t = m.tables
+        found = [("V", int(v), -1, 1.0) for v in np.flatnonzero((t.vertex_faces >= 0).any(axis=1))]
+        found += [("E", int(e), -1, 1.0) for e in np.flatnonzero(t.length > 0.0)]
+        sides = (1.0, -1.0) if m.tables.two_sided else (1.0,)
+        for face in np.flatnonzero(m.normals.any(axis=1)):
+            found += [("F", int(face), end, side) for end in (0, 1) for side in sides]
+        return found
+
+    def levels(self, columns, s):
+        """The gaps of some at a time, less the distance; of faces the heights of ends above their planes."""
+        if self.both:
+            return np.array([self.gap(s)])
+        k, m = (self.b, self.a) if self.of_b else (self.a, self.b)
+        f = self.frustum(k, s)
+        points, _, normals = self.seen(m, s)
+        gaps = np.zeros(len(columns))
+        pick = {sort: [i for i, column in enumerate(columns) if column[0] == sort] for sort in "VEF"}
+        if pick["V"]:
+            gaps[pick["V"]] = f.of(points[[columns[i][1] for i in pick["V"]]])[0]
+        if pick["E"]:
+            low, high = np.moveaxis(points[m.tables.edges[[columns[i][1] for i in pick["E"]]]], 1, 0)
+            zeros = np.zeros(len(low))
+            u = _zoomed(lambda u, i: f.of(low[i] + u[:, None] * (high - low)[i])[0], zeros, zeros + 1.0)
+            gaps[pick["E"]] = np.min(
+                [f.of(x)[0] for x in (low, high, low + u[:, None] * (high - low))], axis=0
+            )
+        for i in pick["F"]:
+            _, number, end, side = columns[i]
+            n = side * normals[number]
+            gaps[i] = (f.lowest(n)[end] - points[m.tables.loops[number][0]]) @ n
+        return gaps - self.distance
+
+    def level(self, column, s):
+        return float(self.levels([column], s)[0])
+
+    def lower(self, number, end, side, s):
+        """Is the other end lower above a face?"""
+        return self.level(("F", number, 1 - end, side), s) < -TOUCH * self.motion.size
 
 
 def _beside(f, points, unit, normals, m):
@@ -268,39 +331,119 @@ def nearer_at(pair, s):
 
 
 def revolved_meetings(pair, min_properness):
-    """`Meetings` at the first time at which the gap of a pair falls to the distance, in the order of kinds
-    and features."""
-    m, touch = pair.motion, TOUCH * pair.motion.size
-    times = np.linspace(-0.5, 0.5, TIMES)
-    gaps = np.array([pair.gap(s) for s in times])
-    none = _described(pair, -0.5, min_properness).take(np.zeros(0, int))
-    if gaps[0] < -touch or not m.moves:
-        return none
-    if gaps[0] <= touch:
-        met = _described(pair, -0.5, min_properness)
-        if len(met.s):
-            return met
+    """`Meetings` wherever the gap of a feature falls to the distance, in the order of times, kinds and
+    features."""
+    met = [_described(pair, -0.5, min_properness).take(np.zeros(0, int))]
+    columns, times = pair.columns(), np.linspace(-0.5, 0.5, TIMES)
+    gaps = np.array([pair.levels(columns, s) for s in times[: TIMES if pair.motion.moves else 1]])
+    for column, own in zip(columns, gaps.T, strict=True):
+        for s in _falls(pair, column, times, own):
+            met.append(_of_column(pair, column, _described(pair, s, min_properness)))
+    every = Meetings(*(np.concatenate([getattr(x, f.name) for x in met]) for f in fields(Meetings)))
+    return every.take(np.lexsort([every.feature_b, every.feature_a, every.kind, every.s]))
+
+
+def _of_column(pair, column, met):
+    """Those of the meetings at a time that are one feature's, and how long each lasts."""
+    sort, number, end, side = column
+    if sort != "both":
+        names = [Kind(int(kind)).name for kind in met.kind]
+        mine, own = (met.feature_a, met.feature_b) if pair.of_b else (met.feature_b, met.feature_a)
+        letter = np.array([name[0 if pair.of_b else 1] for name in names], "<U1")
+        some = (letter == sort) & (mine == number)
+        if sort == "F":
+            some &= (own == end) & (len(met) > 0 and not pair.lower(number, end, side, met.s[0]))
+        met = met.take(some)
+    if not len(met):
+        return met
+    s_end = _until(pair, column, met.s[0])
+    lasts = s_end - met.s[0] > min(2 * pair.motion.tau, 0.5)
+    return replace(
+        met, s_end=np.full(len(met), s_end) if lasts else met.s, sustained=np.full(len(met), lasts)
+    )
+
+
+def _there(pair, column, s):
+    """Is a feature in touch at a time, itself and not its border?"""
+    sort, number, end, side = column
+    if abs(pair.level(column, s)) > TOUCH * pair.motion.size:
+        return False
+    if sort == "both":
+        return True
+    touch = pair.touch(s)
+    some = (touch.sort == sort) & (touch.number == number) & (np.abs(touch.gap) <= TOUCH * pair.motion.size)
+    if sort == "F":
+        return bool((some & (touch.part == end)).any()) and not pair.lower(number, end, side, s)
+    return bool(some.any())
+
+
+def _last(holds, low, high):
+    """The last time at which something holds that does at `low` and not at `high`."""
+    for _ in range(HALVINGS):
+        mid = 0.5 * (low + high)
+        low, high = (mid, high) if holds(mid) else (low, mid)
+    return low
+
+
+def _until(pair, column, s):
+    """Until when a feature stays in touch, by times close to each other."""
+
+    def holds(when):
+        return _there(pair, column, when)
+
+    if not holds(min(s + 4 * pair.motion.tau, 0.5)):
+        return s
+    low = s
+    for k in range(1, LASTING + 1):
+        high = s + (0.5 - s) * k / LASTING
+        if not holds(high):
+            return _last(holds, low, high)
+        low = high
+    return 0.5
+
+
+def _falls(pair, column, times, gaps):
+    """Times at which the gap of a feature, known at some, falls to the distance, or is in touch when the step
+    begins."""
+    size, touch = pair.motion.size, TOUCH * pair.motion.size
+
+    def level(s):
+        return pair.level(column, s)
+
+    found = [-0.5] if abs(gaps[0]) <= touch else []
+    if len(gaps) < TIMES:
+        return found
     for k in range(1, TIMES):
-        low, high = times[k - 1], times[k]
-        if gaps[k] > 0:
+        low, high, last = times[k - 1], times[k], gaps[k]
+        if gaps[k - 1] <= touch:
+            # what slides in touch comes over a face, or to another feature
+            if abs(gaps[k - 1]) <= touch and abs(last) <= touch and _there(pair, column, high):
+                if not _there(pair, column, low):
+                    found.append(-_last(lambda s: _there(pair, column, -s), -high, -low))
+            continue
+        if last > touch:
             # between neighbours of a least one it may be lower
-            if k == TIMES - 1 or gaps[k] > min(gaps[k - 1], gaps[k + 1]):
+            if (
+                k == TIMES - 1
+                or last > min(gaps[k - 1], gaps[k + 1])
+                or last > touch + pair.motion.speed / TIMES
+            ):
                 continue
             high = times[k + 1]
             for _ in range(THIRDS):
                 one, two = low + (high - low) / 3, high - (high - low) / 3
-                low, high = (low, two) if pair.gap(one) <= pair.gap(two) else (one, high)
+                low, high = (low, two) if level(one) <= level(two) else (one, high)
             low, high = times[k - 1], 0.5 * (low + high)
-            if pair.gap(high) > touch:
+            last = level(high)
+            if last > touch:
                 continue
-        if pair.gap(high) <= 0 and gaps[k - 1] > 0:
+        if last <= 0 or high == times[k]:  # else it touches where it is least
+            limit = max(last + 1e-15 * size, 0.0)
             for _ in range(HALVINGS):
                 mid = 0.5 * (low + high)
-                low, high = (mid, high) if pair.gap(mid) > 0 else (low, mid)
-        met = _described(pair, high, min_properness)
-        if len(met.s):
-            return met
-    return none
+                low, high = (mid, high) if level(mid) > limit else (low, mid)
+        found.append(high)
+    return found
 
 
 def _described(pair, s, min_properness):
@@ -317,13 +460,12 @@ def _described(pair, s, min_properness):
     n, when = len(touch.gap), np.full(len(touch.gap), s)
     speed = dot(touch.normal, m.field(touch.on_k if pair.of_b else touch.on_m, when, -1.0))
     mesh = pair.a if pair.of_b else pair.b
-    both = pair.ends_a is not None and pair.ends_b is not None
     u = touch.normal if pair.of_b else -m.carry_direction(touch.normal, when, 1.0)
     cone = np.ones(n)
     for i in range(n):
         kind = {"F": Kind.FV, "E": Kind.EV, "V": Kind.VV}[str(touch.sort[i])]
         one = np.array([touch.number[i]])
-        if not both:
+        if not pair.both:
             cone[i] = Gaps(m, mesh, mesh, kind, one, one, np.ones(1))._cone(mesh, one, 0, u[i : i + 1])[0]
     letters = [("V", "V", "E")[part] for part in touch.part]
     kinds = [

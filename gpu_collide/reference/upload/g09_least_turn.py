@@ -8,8 +8,8 @@ __all__ = ["least_turned"]
 
 
 def least_turned(start_quat, end_position, end_quat, low, high):
-    """Where bodies end whose shape of revolution has its axis from `low` to `high`, in body coordinates, or is
-    a ball around both: position (3,) and rotation matrix (3, 3), turned as little as possible from the start.
+    """Where a body ends whose shape of revolution has its axis from `low` to `high`, in body coordinates, or
+    is a ball around both: position (3,) and rotation matrix (3, 3), turned as little as possible.
 
     The turn that takes the axis where it ends, about a line across both (Rodrigues).
     """

@@ -141,6 +141,28 @@ GC_FN gc_real gc_revolved_inside(const gc_tables *t, const gc_pair *p, const gc_
     return gc_inside_face(t, q->m, face, gc_scale(x, p->bodies.scale), p->bodies.shrink);
 }
 
+/* An end of K above the plane of a face, whose normal times `sign` leads to it */
+GC_FN void gc_revolved_plane(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_revolved *q,
+    const gc_frustum *f,
+    int face,
+    int end,
+    gc_real sign,
+    gc_revolved_gap *to)
+{
+    to->n = gc_scale(gc_normal(t, q->m, face), sign);
+    to->held = -t->planes[4 * (q->m->face0 + face) + 3] * p->bodies.shrink * sign;
+    to->d = gc_frustum_depth(f, end, to->n) - to->held;
+    to->on_k = gc_frustum_lowest(f, end, to->n);
+    to->on_m = gc_sub(to->on_k, gc_scale(to->n, to->d));
+    to->sort = GC_SORT_FACE;
+    to->number = face;
+    to->part = end;
+    to->flat = -1;
+}
+
 /* An end of K above a face, whose normal leads to K's side; returns how far inside the face's borders that is. */
 GC_FN gc_real gc_revolved_above(
     const gc_tables *t,
@@ -151,19 +173,10 @@ GC_FN gc_real gc_revolved_above(
     int end,
     gc_revolved_gap *to)
 {
-    gc_vec n = gc_normal(t, q->m, face);
-    gc_real d = t->planes[4 * (q->m->face0 + face) + 3] * p->bodies.shrink, sign;
+    gc_real d = t->planes[4 * (q->m->face0 + face) + 3] * p->bodies.shrink;
     gc_vec middle = gc_add(f->low, gc_scale(f->axis, GC_R(0.5) * f->length));
-    sign = gc_dot(n, middle) + d < GC_R(0.0) ? GC_R(-1.0) : GC_R(1.0);
-    to->n = gc_scale(n, sign);
-    to->held = -d * sign;
-    to->d = gc_frustum_depth(f, end, to->n) - to->held;
-    to->on_k = gc_frustum_lowest(f, end, to->n);
-    to->on_m = gc_sub(to->on_k, gc_scale(to->n, to->d));
-    to->sort = GC_SORT_FACE;
-    to->number = face;
-    to->part = end;
-    to->flat = -1;
+    gc_real sign = gc_dot(gc_normal(t, q->m, face), middle) + d < GC_R(0.0) ? GC_R(-1.0) : GC_R(1.0);
+    gc_revolved_plane(t, p, q, f, face, end, sign, to);
     return gc_revolved_inside(t, p, q, face, to->on_m);
 }
 
