@@ -64,3 +64,12 @@ def test_first_contacts_are_proved_and_what_is_wrong_is_found(k, motion):
             told = dataclasses.replace(found, status=np.where(wrong, status, found.status).astype(np.uint8))
             told = dataclasses.replace(told, toi=np.where(wrong, toi, found.toi))
             assert {row for row, _ in faults(told, judge)[0]} == set(np.flatnonzero(wrong).tolist())
+
+
+@pytest.mark.parametrize("kinds", [("cylinder", "sphere"), ("frustum", "frustum")], ids="-".join)
+def test_what_begins_in_touch_is_told_if_it_goes_in(kinds):
+    """Bodies that were through each other by less than touch, and came nearer, were told as MISS."""
+    for motion in ("relative", "body"):
+        bodies, pairs, judge, _ = passes(kinds, 40, (0, FAMILIES.index("touch")), motion, "touch")
+        found = gc.collide(bodies, pairs, motion=motion, contacts="first", backend="cpu")
+        assert not faults(found, judge)[0] and (found.toi == 0).any()
