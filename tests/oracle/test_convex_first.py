@@ -66,7 +66,7 @@ def test_first_contacts_are_proved_and_what_is_wrong_is_found(k, motion):
             assert {row for row, _ in faults(told, judge)[0]} == set(np.flatnonzero(wrong).tolist())
 
 
-@pytest.mark.parametrize("kinds", [("cylinder", "sphere"), ("frustum", "frustum")], ids="-".join)
+@pytest.mark.parametrize("kinds", [("cylinder", "sphere"), ("frustum", "capsule")], ids="-".join)
 def test_what_begins_in_touch_is_told_if_it_goes_in(kinds):
     """Bodies that were through each other by less than touch, and came nearer, were told as MISS."""
     for motion in ("relative", "body"):
