@@ -17,6 +17,7 @@ from gpu_collide._validate import (
     how_many,
     owned,
 )
+from gpu_collide.bodies.compound import Compound, Expansion
 from gpu_collide.bodies.least_turn import least_turn, revolutions
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.spins import SPIN, Spins, per_body
@@ -36,6 +37,7 @@ __all__ = [
     "all_valid",
     "check_bodies",
     "on_screws",
+    "refuse_compounds",
     "with_spins",
     "without",
 ]
@@ -52,8 +54,8 @@ class Bodies(Frozen):
     Parameters
     ----------
     meshes : Mesh or sequence of Mesh
-        The different shapes. In place of a Mesh: the name of a mesh file, read by `load_mesh`, or a
-        ``trimesh.Trimesh``, taken as it is (of a ``trimesh.Scene`` all parts in one).
+        The different shapes. In place of a Mesh: a `Compound` of several; the name of a mesh file, read by
+        `load_mesh`; or a ``trimesh.Trimesh``, taken as it is (of a ``trimesh.Scene`` all parts in one).
     shape : (n,) array_like of int or None
         Which mesh each body has; None if there is a single mesh.
     start, end : Poses of shape (n,) or (worlds, n)
@@ -63,7 +65,8 @@ class Bodies(Frozen):
 
     Attributes
     ----------
-    meshes : tuple of Mesh
+    meshes : tuple of Mesh or Compound
+        Of a compound whose parts all go into one mesh, that.
     shape : (n,) int32
     start, end : Poses
         Of shape (n,); of worlds one after the other. The end of a shape of revolution (sphere, capsule,
@@ -76,7 +79,7 @@ class Bodies(Frozen):
         World of each body then. Queries use it where nothing else is said; answers for each world are
         `Contacts.by_world`.
     named : bool
-        Some mesh has names of its parts.
+        Some mesh may have names of its parts.
     spins : Spins or None
         Of bodies given by velocities, how they move; None if all were given by two poses.
     revolved : (meshes, 7) float64 or None
@@ -98,7 +101,7 @@ class Bodies(Frozen):
     A spin about its own axis does not change a shape of revolution, so two poses do not say how often it
     turned; on the screw between them a rolling wheel would leave its line. Such a body moves by its center
     and axis alone: its spin is dropped from `end`, so that a ball goes straight on and a wheel that rolls
-    moves along. Where it rolls or spins is said by `from_velocities`, whose motion is the true one. Local
+    moves along. `from_velocities` says how it spins, and keeps that, as compounds keep their motion. Local
     points of contacts are in the coordinates of the body as `poses_at` places it, without the spin.
 
     Examples
@@ -118,10 +121,12 @@ class Bodies(Frozen):
     spins: Spins | None = None
     revolved: NDArray[np.float64] | None = None
     keeps_spin = False
+    #: Of rows (`expansion`), (n,) int32: the body of each.
+    body: NDArray[np.int32] | None = None
 
     def __init__(
         self,
-        meshes: Mesh | StrPath | Sequence[Mesh | StrPath],
+        meshes: Mesh | Compound | StrPath | Sequence[Mesh | Compound | StrPath],
         shape: ArrayLike | None,
         start: Poses,
         end: Poses,
@@ -164,7 +169,7 @@ class Bodies(Frozen):
         shape = as_int_array(shape, "shape", shape=(None,), low=0, high=len(meshes), dtype=np.int32)
         if len(shape) != len(start):
             raise ValueError(f"shape: expected one mesh index per pose, {len(start)}, got {len(shape)}")
-        named = any(mesh.parts is not None for mesh in meshes)  # type: ignore[union-attr]
+        named = any(isinstance(mesh, Compound) or mesh.parts is not None for mesh in meshes)  # type: ignore
         self.__dict__.update(
             meshes=meshes, shape=owned(shape), start=start, worlds=worlds, named=named,
             revolved=revolutions(meshes),  # type: ignore[arg-type]
@@ -174,7 +179,7 @@ class Bodies(Frozen):
     @classmethod
     def from_velocities(
         cls,
-        meshes: Mesh | StrPath | Sequence[Mesh | StrPath],
+        meshes: Mesh | Compound | StrPath | Sequence[Mesh | Compound | StrPath],
         shape: ArrayLike | None,
         poses: Poses,
         linear_velocity: ArrayLike,
@@ -272,11 +277,11 @@ class Bodies(Frozen):
         meshes: dict[int, Mesh] = {id(mesh): mesh for part in parts for mesh in part.meshes}
         number = {key: k for k, key in enumerate(meshes)}
         shapes = [np.array([number[id(mesh)] for mesh in part.meshes])[part.shape] for part in parts]
-        names = ("start", "given_end")
+        keeps = any(part.keeps_spin for part in parts)
+        names = ("start", "end" if keeps else "given_end")
         start, end = (Poses.concatenate([getattr(part, name) for part in parts]) for name in names)
         made = cls(list(meshes.values()), np.concatenate(shapes), start, end)
-        if any(part.keeps_spin for part in parts):
-            made = on_screws(made)
+        made = on_screws(made) if keeps else made
         if any(part.spins is not None for part in parts):
             spins = [Spins.none(len(part)) if part.spins is None else part.spins for part in parts]
             return with_spins(made, Spins.concatenate(spins))
@@ -344,6 +349,8 @@ class Bodies(Frozen):
             meshes=self.meshes, shape=shape, start=start, worlds=worlds, named=self.named,
             revolved=self.revolved, keeps_spin=self.keeps_spin,
         )  # fmt: skip
+        if shape is self.shape:
+            other.__dict__.update(body=self.body, _expansion=self.expansion)
         other._ends_at(end)
         return other
 
@@ -365,6 +372,36 @@ class Bodies(Frozen):
         """End poses as given, of shapes of revolution too."""
         given = self.__dict__.get("_given")
         return self.end if given is None else given
+
+    @property
+    def expansion(self) -> Expansion | None:
+        """Of bodies with compounds, which rows they are for queries; else None."""
+        if not self.named:
+            return None
+        if "_expansion" not in self.__dict__:
+            some = any(isinstance(mesh, Compound) for mesh in self.meshes)
+            self.__dict__["_expansion"] = Expansion.of(self.meshes, self.shape) if some else None
+        found: Expansion | None = self.__dict__["_expansion"]
+        return found
+
+    @property
+    def rows(self) -> Bodies:
+        """The bodies that queries work with: one for each mesh of each, with the motion of its body. Without
+        compounds these."""
+        to = self.expansion
+        if to is None:
+            return self
+        rows = self.__dict__.get("_rows")
+        if rows is None:
+            start = self.start[to.body]
+            rows = Bodies.__new__(Bodies)
+            rows.__dict__.update(
+                meshes=to.meshes, shape=to.shape, start=start, worlds=None, named=False, body=to.body,
+                end=start if self.end is self.start else self.end[to.body], keeps_spin=True,
+                spins=None if self.spins is None else self.spins.of(to.body),
+            )  # fmt: skip
+            self.__dict__["_rows"] = rows
+        return rows
 
     @property
     def world(self) -> NDArray[np.int64] | None:
@@ -439,7 +476,7 @@ def all_valid(bodies: Bodies) -> bool:
 
 
 def _is_shape(value: Any) -> bool:
-    return isinstance(value, (Mesh, str, os.PathLike)) or (
+    return isinstance(value, (Mesh, Compound, str, os.PathLike)) or (
         (hasattr(value, "vertices") and hasattr(value, "faces"))
         or (hasattr(value, "geometry") and hasattr(value, "dump"))
     )
@@ -458,10 +495,13 @@ def _in_worlds(shape: Any, worlds: tuple[int, ...]) -> Any:
     return np.broadcast_to(given, worlds).reshape(-1)
 
 
-def _as_mesh(value: Any, k: int) -> Mesh:
+def _as_mesh(value: Any, k: int) -> Mesh | Compound:
     """A mesh from what stands for one in a list of meshes."""
     if isinstance(value, Mesh):
         return value
+    if isinstance(value, Compound):
+        alone = value.meshes[0] if len(value.meshes) == 1 else None
+        return value if alone is None or alone.thin else alone
     if isinstance(value, (str, os.PathLike)):
         return load_mesh(value)
     if not _is_shape(value):
@@ -476,10 +516,22 @@ def _no_poses(name: str, value: Any) -> TypeError:
 
 
 def check_bodies(value: Any) -> Bodies:
-    """Raise ``TypeError`` unless the argument ``bodies`` is a `Bodies`; returns it."""
+    """Raise ``TypeError`` unless the argument ``bodies`` is a `Bodies`, without compounds; returns it."""
     if isinstance(value, Bodies):
+        refuse_compounds(value, "bodies", "this query")
         return value
     has = "; Bodies(mesh, None, start, end) makes them of a Mesh and Poses"
     if hasattr(value, "bodies"):
         has = "; pass its .bodies, or ask it by its own methods"
     raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(value).__name__}{has}")
+
+
+def refuse_compounds(bodies: Any, name: str, what: str) -> None:
+    """Raise ``ValueError`` if the argument `name` has compounds of several meshes, which `what` does not
+    take."""
+    if bodies.expansion is not None:
+        raise ValueError(
+            f"{name}: expected no compounds of several meshes, which {what} does not take, got some; make "
+            "a polyhedron of each round part (Mesh.to_polyhedron), so that all parts go into one mesh, or "
+            "make its parts bodies of their own"
+        )

@@ -8,12 +8,13 @@ import numpy as np
 
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.quaternion import conjugate, dot, multiply, rotate
+from gpu_collide.geometry.mesh.mesh import Mesh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gpu_collide._types import Array
-    from gpu_collide.geometry.mesh.mesh import Mesh
+    from gpu_collide.bodies.compound import Compound
 
 __all__ = ["BALL", "NO_TURN", "SPINDLE", "least_turn", "revolutions"]
 
@@ -22,12 +23,13 @@ BALL, SPINDLE = 1.0, 2.0  # what is in the first column of `revolutions`; 0 is e
 NO_TURN = 4e-15
 
 
-def revolutions(meshes: Sequence[Mesh]) -> Array | None:
+def revolutions(meshes: Sequence[Mesh | Compound]) -> Array | None:
     """Which meshes are shapes of revolution, and about what.
 
     Parameters
     ----------
-    meshes : sequence of Mesh
+    meshes : sequence of Mesh or Compound
+        A compound, which has no vertices itself, is none.
 
     Returns
     -------
@@ -36,10 +38,10 @@ def revolutions(meshes: Sequence[Mesh]) -> Array | None:
         point of an axis that is nearest to the body's origin; the unit vector along the axis. None if no mesh
         is one.
     """
-    thin = [k for k, mesh in enumerate(meshes) if len(mesh.vertices) < 3]
+    thin = {k: x.vertices for k, x in enumerate(meshes) if isinstance(x, Mesh) and len(x.vertices) < 3}
     if not thin:
         return None
-    first, last = (np.array([meshes[k].vertices[end] for k in thin]) for end in (0, -1))
+    first, last = (np.array([vertices[end] for vertices in thin.values()]) for end in (0, -1))
     way = last - first
     largest = np.abs(way).max(axis=1, keepdims=True)
     way = way / np.where(largest > 0, largest, 1.0)
@@ -50,9 +52,10 @@ def revolutions(meshes: Sequence[Mesh]) -> Array | None:
     near = np.abs(center).max(axis=1) <= NO_TURN * np.maximum(np.abs(first), np.abs(last)).max(axis=1)
     spindle = length[:, 0] > 0
     found = np.zeros((len(meshes), 7))
-    found[thin, 0] = np.where(spindle, SPINDLE, BALL)
-    found[thin, 1:4] = np.where((spindle & near)[:, None], 0.0, center)
-    found[thin, 4:] = axis
+    which = list(thin)
+    found[which, 0] = np.where(spindle, SPINDLE, BALL)
+    found[which, 1:4] = np.where((spindle & near)[:, None], 0.0, center)
+    found[which, 4:] = axis
     return found
 
 
