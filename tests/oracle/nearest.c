@@ -1,10 +1,6 @@
 /* What tests/oracle/clearance.py says of one pair, for many: distances of two meshes by all their features, poses on a motion of each body,
  * the least over a step by samples and golden section. In double; nothing here is of the library. */
-#include <math.h>
-
-typedef struct {
-    double x, y, z;
-} vec;
+#include "vectors.h"
 
 typedef struct {
     int vertices, edges, triangles;
@@ -23,12 +19,6 @@ typedef struct {
     vec p;
 } pose;
 
-static vec at(const double *x) { return (vec){x[0], x[1], x[2]}; }
-static vec add(vec a, vec b) { return (vec){a.x + b.x, a.y + b.y, a.z + b.z}; }
-static vec sub(vec a, vec b) { return (vec){a.x - b.x, a.y - b.y, a.z - b.z}; }
-static vec mul(double s, vec a) { return (vec){s * a.x, s * a.y, s * a.z}; }
-static double dot(vec a, vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-static vec cross(vec a, vec b) { return (vec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
 static double unit(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 
 static vec turned(const double *r, vec x)

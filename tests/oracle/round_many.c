@@ -1,10 +1,6 @@
 /* What tests/oracle/round_shapes.py says of one pair of round shapes, for many: closed forms of the distances of points, segments and boxes, at
  * dense times, halving where they fall below both radii. In double; nothing here is of the library. */
-#include <math.h>
-
-typedef struct {
-    double x, y, z;
-} vec;
+#include "vectors.h"
 
 /* kind 0: a sphere, 1: a capsule along z of half length half[2], 2: a box of half sides; its motion: from p and q (w first) on, about an axis at a
  * place by an angle and along it, or, where the angle is 0, by the axis times the time */
@@ -19,12 +15,6 @@ typedef struct {
 
 enum { TIMES = 257, HALVINGS = 60, THIRDS = 70, ROUGH = 45 };
 
-static vec at(const double *x) { return (vec){x[0], x[1], x[2]}; }
-static vec add(vec a, vec b) { return (vec){a.x + b.x, a.y + b.y, a.z + b.z}; }
-static vec sub(vec a, vec b) { return (vec){a.x - b.x, a.y - b.y, a.z - b.z}; }
-static vec mul(double s, vec a) { return (vec){s * a.x, s * a.y, s * a.z}; }
-static double dot(vec a, vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-static vec cross(vec a, vec b) { return (vec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
 static double norm(vec a) { return sqrt(dot(a, a)); }
 static double clamp(double x) { return x < 0 ? 0 : (x > 1 ? 1 : x); }
 static double above(double x) { return x > 0 ? x : 0; }

@@ -208,8 +208,8 @@ GC_LARGE int gc_revolved_walk(gc_revolved_search *q, const gc_hits *o, int pair,
             if (rate > parting) told = 1;      /* it parts */
             else if (lasts && other) told = 0; /* other features go on */
             step = GC_R(0.0);
-            if (!(told || lasts || s >= hi || GC_ABS(g.d) <= q->settled))
-                step = gc_revolved_step(q, &k, &g, s, leave, hi - s);
+            /* what is below the distance within touch when the step begins comes no nearer to it */
+            if (!(told || lasts || s >= hi || g.d <= q->settled)) step = gc_revolved_step(q, &k, &g, s, leave, hi - s);
             if (step < hi - s && s + step != s) {
                 s += step;
                 continue;
