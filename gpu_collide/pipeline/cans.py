@@ -148,17 +148,17 @@ class CanPlaces(Reducer):
 
 
 def _kind_of(mesh: Mesh) -> int:
+    if mesh.thin:
+        return int(_KINDS["GC_CAN_CONVEX"] | _KINDS["GC_CAN_THIN"])
     if mesh.two_sided:
         return int(_KINDS["GC_CAN_TWO_SIDED"])
-    if not mesh.n_faces or is_convex(mesh):
+    if is_convex(mesh):
         return int(_KINDS["GC_CAN_CONVEX"])
     return int(_KINDS["GC_CAN_SOLID"]) if is_solid(mesh) else 0
 
 
 def _boxes(mesh: Mesh) -> tuple[Array, Array]:
     """Faces in the order of the leaves of their tree, and boxes of its nodes from the leaves up."""
-    if not mesh.n_faces:
-        return np.zeros(0, np.int64), np.zeros((0, 6))
     tree = tree_of(mesh)
     level = tree.boxes + np.tile(mesh.center, 2)
     # centring rounds

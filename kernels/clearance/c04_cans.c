@@ -32,12 +32,13 @@ GC_FN int gc_can_what(const gc_can_list *q, int i, int *number)
     return kind == GC_NO_PLACE ? m & 3 : kind == GC_EV || kind == GC_EE ? GC_PATCH_EDGE : GC_PATCH_VERTEX;
 }
 
-/* Of normals of overlaps those stay that a smaller way along another does not settle; of a convex mesh the least. How many are left. */
+/* Of normals of overlaps those stay that a smaller way along another does not settle; of a convex mesh the least. Returns 0, or 1 + one
+ * that is left. */
 GC_LARGE int gc_can_settle(gc_can_query *q, int only)
 {
     gc_can_list *list = &q->list;
     gc_real shallow = -GC_OVERLAP_DEPTH * list->size, tol = GC_CAN_BESIDE * list->size;
-    int n = GC_MIN(list->n, list->room), number, left = 0, best = -1, apart = 0;
+    int n = GC_MIN(list->n, list->room), number, best = -1, apart = q->apart;
     for (int k = 0; k < n; ++k) apart |= gc_can_gap(list, k) >= shallow;
     for (int k = 0; k < n && only && apart; ++k) /* of two convex bodies a plane is between */
         if (gc_can_gap(list, k) < shallow) gc_can_int(list, k)[GC_CAN_INT_state] = GC_CAN_DROPPED;
@@ -63,7 +64,6 @@ GC_LARGE int gc_can_settle(gc_can_query *q, int only)
             }
             if (stays) {
                 best = next;
-                left += 1;
                 gc_can_int(list, next)[GC_CAN_INT_k] = -1 - gc_can_int(list, next)[GC_CAN_INT_k]; /* looked at */
             } else gc_can_int(list, next)[GC_CAN_INT_state] = GC_CAN_DROPPED;
         }
@@ -72,7 +72,7 @@ GC_LARGE int gc_can_settle(gc_can_query *q, int only)
         GC_GLOBAL int *mark = &gc_can_int(list, k)[GC_CAN_INT_k];
         if (*mark < 0) *mark = -1 - *mark;
     }
-    return left;
+    return best + 1;
 }
 
 /* Is a point inside of a solid? By the faces that a line from it goes through; what it meets exactly counts on one side, the same of each edge. */
@@ -80,7 +80,7 @@ GC_LARGE int gc_can_inside(const gc_can_query *q, gc_vec p)
 {
     const gc_patch_body *b = q->body;
     gc_vec way = gc_make(GC_R(0.53728431), GC_R(0.61803399), GC_R(0.57411682)), axes[3];
-    int inside = 0, faces = b->form[GC_PATCH_MESH_faces];
+    int inside = 0, faces = gc_can_faces(q);
     gc_patch_axes(gc_unit(way, way), axes);
     for (int face = 0; face < faces; ++face) {
         int begin = gc_flat_at(b, GC_PATCH_MESH_face_start, face), end = gc_flat_at(b, GC_PATCH_MESH_face_start, face + 1);
@@ -100,19 +100,33 @@ GC_LARGE int gc_can_inside(const gc_can_query *q, gc_vec p)
     return inside;
 }
 
-/* Does K overlap M, of which no direction says so? */
+/* Do K and M meet by more than is touch? */
 GC_LARGE int gc_can_hidden(gc_can_query *q)
 {
     const gc_frustum *f = &q->can.f;
     gc_can_walk w = gc_can_walk_from();
     gc_real deep = GC_OVERLAP_DEPTH * q->list.size;
-    for (int i = 0; i < GC_MIN(q->list.n, q->list.room); ++i) { /* a plane between a convex M and K */
-        if ((q->form[GC_CAN_MESH_kind] & GC_CAN_CONVEX) == GC_CAN_CONVEX && gc_can_gap(&q->list, i) >= -deep) return 0;
+    if ((q->form[GC_CAN_MESH_kind] & GC_CAN_CONVEX) == GC_CAN_CONVEX) {
+        if (q->apart) return 0; /* a plane between both */
+        for (int i = 0; i < GC_MIN(q->list.n, q->list.room); ++i)
+            if (gc_can_gap(&q->list, i) >= -deep) return 0;
     }
     for (int face = gc_can_next(q, &w); face >= 0; face = gc_can_next(q, &w))
         if (gc_can_meets(q, f, GC_PATCH_FACE, face, deep)) return 1;
     if (!(q->form[GC_CAN_MESH_kind] & GC_CAN_SOLID)) return 0;
     return gc_can_inside(q, gc_add(f->low, gc_scale(f->axis, GC_R(0.5) * f->length)));
+}
+
+/* The same of a convex M, first by a feature of which a normal is. */
+GC_LARGE int gc_can_overlaps(gc_can_query *q, int lead)
+{
+    gc_real deep = GC_OVERLAP_DEPTH * q->list.size;
+    int number, what = gc_can_what(&q->list, lead, &number);
+    if (gc_can_meets(q, &q->can.f, what, number, deep)) return 1;
+    if (gc_can_faces(q)) return gc_can_hidden(q);
+    for (int k = 0; k < q->form[GC_CAN_MESH_edges]; ++k)
+        if (gc_can_meets(q, &q->can.f, GC_PATCH_EDGE, k, deep)) return 1;
+    return 0;
 }
 
 /* Corners of all that lies across a normal that counts */
@@ -166,21 +180,29 @@ GC_LARGE void gc_can_corners(gc_can_query *q)
 GC_LARGE int gc_can_mesh(gc_can_query *q)
 {
     gc_can_list *list = &q->list;
-    int kind = q->form[GC_CAN_MESH_kind], faces = q->body->form[GC_PATCH_MESH_faces], hidden = 0;
-    int convex = faces == 0 || (kind & GC_CAN_CONVEX) == GC_CAN_CONVEX;
+    int convex = (q->form[GC_CAN_MESH_kind] & GC_CAN_CONVEX) == GC_CAN_CONVEX, hidden, settled;
     gc_can_find(q, GC_R(1e300));
     if (list->n > list->room) return 0;
-    if (!gc_can_settle(q, convex) && faces && gc_can_hidden(q)) {
-        hidden = 1;
-        if (!convex) {
-            list->n = 0;
-            q->all = 1;
-            gc_can_find(q, GC_R(1e300));
-            q->all = 0;
-            if (list->n > list->room) return 0;
-            hidden = !gc_can_settle(q, 1);
-        }
+    settled = gc_can_settle(q, convex);
+    hidden = settled ? convex : gc_can_faces(q) > 0;
+    if (hidden) hidden = settled ? gc_can_overlaps(q, settled - 1) : gc_can_hidden(q);
+    if (settled && convex && !hidden) { /* what is nearest is not near, and the bodies are apart */
+        list->n = 0;
+        return 0;
     }
+    if (hidden && !(settled && -gc_can_gap(list, settled - 1) <= q->slack)) {
+        /* features as far as the least way that is known may have a lesser one */
+        gc_real far = settled ? -gc_can_gap(list, settled - 1) : GC_R(0.0);
+        q->box[0] = gc_sub(q->box[0], gc_make(far, far, far));
+        q->box[1] = gc_add(q->box[1], gc_make(far, far, far));
+        q->all = !settled;
+        list->n = 0;
+        gc_can_find(q, GC_R(1e300));
+        q->all = 0;
+        if (list->n > list->room) return 0;
+        settled = gc_can_settle(q, 1);
+    }
+    hidden = hidden && !settled;
     gc_can_corners(q);
     return hidden;
 }
@@ -332,7 +354,7 @@ GC_KERNEL void c04_cans(
         if (!both) round = radius_in[4 * (turned ? kb : ka) + 1];
         q.body = &m;
         q.form = cans_in + GC_CAN_MESH_STRIDE * (turned ? kb : ka);
-        q.all = 0;
+        q.all = q.apart = 0;
         q.can = gc_can_load(&k, radius_in + 4 * (turned ? ka : kb));
         gc_can_seen_from(&q.can, &k, &m);
         q.list.size = GC_MAX(radius_in[4 * ka], radius_in[4 * kb]);
@@ -344,7 +366,8 @@ GC_KERNEL void c04_cans(
         q.list.n = q.list.dry = 0;
         q.list.least = GC_R(0.0);
         q.list.floor = GC_R(-1e300);
-        near = q.list.margin + q.within + GC_PATCH_TIE * q.list.size;
+        q.slack = q.list.margin + GC_CAN_SLACK * q.list.size;
+        near = q.slack + q.within + GC_PATCH_TIE * q.list.size;
         middle = gc_can_along(q.can.f.low, gc_frustum_end(&q.can.f, 1), GC_R(0.5));
         reach = gc_scale(q.can.f.axis, GC_R(0.5) * q.can.f.length);
         near += GC_MAX(q.can.f.radius[0], q.can.f.radius[1]);

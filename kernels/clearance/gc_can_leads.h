@@ -11,7 +11,7 @@
 /* a mesh beside what gc_patch.h has of it: where the numbers of its tree begin */
 #define GC_CAN_MESH_STRIDE 6
 #define GC_CAN_MESH_COLUMNS(ONE, MANY, X) \
-    ONE(X, kind)    /* GC_CAN_CONVEX, GC_CAN_SOLID, GC_CAN_TWO_SIDED, or 0 */ \
+    ONE(X, kind)    /* GC_CAN_CONVEX or GC_CAN_SOLID, GC_CAN_TWO_SIDED, GC_CAN_THIN */ \
     ONE(X, edges)   /* how many */ \
     ONE(X, order)   /* ints: faces of the leaves */ \
     ONE(X, reflex)  /* ints: of each edge, 1 if it is */ \
@@ -21,9 +21,12 @@ GC_RECORD(GC_CAN_MESH)
 #define GC_CAN_CONVEX 3
 #define GC_CAN_SOLID 1
 #define GC_CAN_TWO_SIDED 4
+#define GC_CAN_THIN 8 /* a point or a line, without faces */
 
 /* in sizes: places and directions beside a border count for what is smaller than this; the larger feature takes them */
 #define GC_CAN_BESIDE GC_R(1e-9)
+/* ... what is as near is looked at at once; of what is deeper in M more */
+#define GC_CAN_SLACK GC_R(0.01)
 
 typedef struct {
     const gc_patch_body *body;
@@ -32,8 +35,15 @@ typedef struct {
     gc_can_list list;
     gc_vec box[2];  /* around K and what is near it */
     gc_real within; /* beside borders */
+    gc_real slack;  /* how far from K the box is */
     int all;        /* whatever is far is looked at as well */
+    int apart;      /* is there a direction along which they are farther apart than is asked? */
 } gc_can_query;
+
+GC_FN int gc_can_faces(const gc_can_query *q)
+{
+    return q->form[GC_CAN_MESH_kind] & GC_CAN_THIN ? 0 : q->body->form[GC_PATCH_MESH_faces];
+}
 
 /* ---- what is near ---------------------------------------------------------------------------------------------------------- */
 
@@ -44,7 +54,7 @@ typedef struct {
 /* the next leaf whose box meets K's; -1: no more */
 GC_FN int gc_can_next(const gc_can_query *q, gc_can_walk *w)
 {
-    int faces = q->body->form[GC_PATCH_MESH_faces], top = q->form[GC_CAN_MESH_top];
+    int faces = gc_can_faces(q), top = q->form[GC_CAN_MESH_top];
     for (;;) {
         int begin = 0, meets = 1;
         GC_GLOBAL const gc_real *b;
@@ -172,6 +182,7 @@ GC_FN void gc_can_of_face(gc_can_query *q, int face, gc_vec n, gc_real deep)
         gc_flat_at(q->body, GC_PATCH_MESH_corner, gc_flat_at(q->body, GC_PATCH_MESH_face_start, face)));
     gc_vec low = gc_frustum_lowest(f, gc_frustum_lower(f, n), n);
     gc_real gap = gc_dot(n, gc_sub(low, corner));
+    if (gap > q->list.margin) q->apart = 1;
     if (!(gap <= q->list.margin && gap >= -deep)) return;
     if (gc_can_least(q, n, face, GC_R(-1e300)) > gap + GC_CAN_BESIDE * q->list.size) return;
     gc_can_lead(q, GC_NO_PLACE, GC_PATCH_FACE | face << 2, 0, gap, low, low, n);
@@ -183,20 +194,66 @@ GC_FN gc_real gc_can_slope(const gc_frustum *f, gc_vec a, gc_vec e, gc_vec n)
     return gc_dot(gc_cross(e, n), gc_sub(gc_frustum_lowest(f, gc_frustum_lower(f, n), n), a));
 }
 
-/* Where G is greatest between two directions at which its slope has different signs; of flat parts of K exactly */
+/* Two directions around an edge at which a flat part of K is across n, its side (0) or a disc (1); how many */
+GC_LARGE int gc_can_flats(const gc_frustum *f, gc_vec e, int disc, gc_vec *n)
+{
+    gc_real dr = f->radius[1] - f->radius[0], along = gc_dot(e, f->axis), slant, c, rest;
+    gc_vec flat = gc_sub(e, gc_scale(f->axis, along)), beside;
+    gc_real wide = gc_norm(flat);
+    if (disc) {
+        if (!(GC_ABS(along) <= GC_TOL_PARALLEL)) return 0;
+        n[0] = gc_unit(gc_sub(f->axis, gc_scale(e, along)), f->axis);
+        n[1] = gc_opposite(n[0]);
+        return 2;
+    }
+    if (!(wide > GC_TOL_PARALLEL)) return 0;
+    slant = GC_SQRT(f->length * f->length + dr * dr);
+    c = dr * along / (f->length * wide);
+    rest = GC_R(1.0) - c * c;
+    if (!(rest >= GC_R(0.0))) return 0;
+    rest = GC_SQRT(rest);
+    flat = gc_scale(flat, GC_R(1.0) / wide);
+    beside = gc_cross(f->axis, flat);
+    for (int k = 0; k < 2; ++k) {
+        gc_vec out = gc_add(gc_scale(flat, c), gc_scale(beside, k ? -rest : rest));
+        out = gc_sub(gc_scale(f->axis, dr / slant), gc_scale(out, f->length / slant));
+        n[k] = gc_unit(gc_sub(out, gc_scale(e, gc_dot(out, e))), f->axis);
+    }
+    return 2;
+}
+
+/* the slopes of G on either side of such a direction */
+GC_FN void gc_can_slopes(const gc_frustum *f, gc_vec a, gc_vec e, gc_vec n, int disc, gc_real *before, gc_real *behind)
+{
+    gc_vec way = gc_cross(e, n);
+    gc_real s;
+    if (disc) {
+        int end = gc_frustum_lower(f, n);
+        s = gc_dot(way, gc_sub(gc_frustum_end(f, end), a));
+        *before = s + f->radius[end];
+        *behind = s - f->radius[end];
+    } else {
+        *before = gc_dot(way, gc_sub(gc_frustum_lowest(f, 0, n), a));
+        s = gc_dot(way, gc_sub(gc_frustum_lowest(f, 1, n), a));
+        *behind = GC_MIN(*before, s);
+        *before = GC_MAX(*before, s);
+    }
+}
+
+/* Where G is greatest between two directions at which its slope has different signs, by regula falsi with halves, and an end that is kept
+ * twice at half of its weight */
 GC_LARGE gc_vec gc_can_between(const gc_frustum *f, gc_vec a, gc_vec e, gc_vec lo, gc_vec hi, gc_real s_lo, gc_real s_hi)
 {
-    gc_vec n = lo, last = lo;
-    gc_real x = GC_R(0.0), y = GC_R(1.0), dr = f->radius[1] - f->radius[0], along, wide;
+    gc_vec n = lo;
+    gc_real x = GC_R(0.0), y = GC_R(1.0), s;
     int kept = 0;
-    for (int i = 0; i < 60; ++i) {
-        gc_real mid = i % 3 == 2 ? GC_R(0.5) * (x + y) : x + (y - x) * (s_lo / (s_lo - s_hi)), s;
+    for (int i = 0; i < 100; ++i) {
+        gc_real mid = i % 3 == 2 ? GC_R(0.5) * (x + y) : x + (y - x) * (s_lo / (s_lo - s_hi));
         if (!(mid > x && mid < y)) mid = GC_R(0.5) * (x + y);
         if (mid <= x || mid >= y) break;
-        last = n;
         n = gc_unit(gc_can_along(lo, hi, mid), lo);
         s = gc_can_slope(f, a, e, n);
-        if (s == GC_R(0.0) || gc_most(gc_sub(n, last)) <= GC_R(1e-16)) break;
+        if (s == GC_R(0.0) || y - x <= GC_R(1e-16)) break;
         if (s > GC_R(0.0)) {
             x = mid;
             s_lo = s;
@@ -209,26 +266,6 @@ GC_LARGE gc_vec gc_can_between(const gc_frustum *f, gc_vec a, gc_vec e, gc_vec l
             kept = -1;
         }
     }
-    along = gc_dot(e, f->axis);
-    if (gc_norm(gc_cross(n, f->axis)) <= GC_CAN_BESIDE) { /* a disc */
-        last = gc_sub(f->axis, gc_scale(e, along));
-        return gc_unit(gc_dot(last, n) < GC_R(0.0) ? gc_opposite(last) : last, n);
-    }
-    if (GC_ABS(gc_frustum_depth(f, 1, n) - gc_frustum_depth(f, 0, n)) > GC_CAN_BESIDE * (f->length + f->radius[0] + f->radius[1]))
-        return n;
-    last = gc_sub(e, gc_scale(f->axis, along)); /* the side; see gc_frustum_across */
-    wide = gc_norm(last);
-    if (wide > GC_CAN_BESIDE) {
-        gc_real slant = GC_SQRT(f->length * f->length + dr * dr), c = dr * along / (f->length * wide), rest = GC_R(1.0) - c * c;
-        gc_vec beside;
-        last = gc_scale(last, GC_R(1.0) / wide);
-        beside = gc_cross(f->axis, last);
-        rest = GC_SQRT(GC_MAX(rest, GC_R(0.0)));
-        if (gc_dot(beside, n) > GC_R(0.0)) rest = -rest;
-        last = gc_add(gc_scale(last, c), gc_scale(beside, rest));
-        last = gc_sub(gc_scale(f->axis, dr / slant), gc_scale(last, f->length / slant));
-        return gc_unit(gc_sub(last, gc_scale(e, gc_dot(last, e))), n);
-    }
     return n;
 }
 
@@ -240,8 +277,9 @@ GC_LARGE void gc_can_edge_place(gc_can_query *q, int edge, gc_vec a, gc_vec e, g
     int end = d1 < d0, level = GC_ABS(d1 - d0) <= tie;
     gc_vec p = gc_frustum_lowest(f, end, n);
     gap = gc_dot(n, gc_sub(p, a));
+    if (gap > q->list.margin) q->apart = 1;
     if (!(gap <= q->list.margin && gap >= -deep)) return;
-    if (level || gc_norm(gc_cross(n, f->axis)) <= GC_CAN_BESIDE) {
+    if (level || gc_norm(gc_cross(n, f->axis)) <= GC_TOL_PARALLEL) {
         int faces = q->body->form[GC_PATCH_MESH_faces];
         if (gc_can_least(q, n, faces + edge, gap - tie) <= gap + tie) {
             gc_can_lead(q, GC_NO_PLACE, GC_PATCH_EDGE | edge << 2, 0, gap, p, p, n);
@@ -261,6 +299,7 @@ GC_LARGE int gc_can_leads_out(const gc_can_query *q, int what, int number, gc_ve
     int column = what == GC_PATCH_EDGE ? GC_PATCH_MESH_edge_start : GC_PATCH_MESH_spoke_start, out = 0;
     int first = gc_flat_at(b, what == GC_PATCH_EDGE ? GC_PATCH_MESH_edge_start : GC_PATCH_MESH_fan_start, number);
     int last = gc_flat_at(b, what == GC_PATCH_EDGE ? GC_PATCH_MESH_edge_start : GC_PATCH_MESH_fan_start, number + 1);
+    if (what == GC_PATCH_EDGE && !gc_can_faces(q)) return 1;
     for (int k = gc_flat_at(b, column, number); k < gc_flat_at(b, column, number + 1); ++k) {
         gc_vec way;
         if (what == GC_PATCH_EDGE) {
@@ -286,8 +325,9 @@ GC_LARGE int gc_can_leads_out(const gc_can_query *q, int what, int number, gc_ve
 GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
 {
     const gc_patch_body *b = q->body;
-    gc_vec a = gc_flat_vertex(b, gc_can_end(q, edge, 0)), to = gc_flat_vertex(b, gc_can_end(q, edge, 1)), e, x, y, last;
-    gc_real length, s_last = GC_R(0.0), c[9];
+    gc_vec a = gc_flat_vertex(b, gc_can_end(q, edge, 0)), to = gc_flat_vertex(b, gc_can_end(q, edge, 1)), e, x, y, last, flats[8];
+    gc_real length, s_last = GC_R(0.0), c[5], before[8], behind[8];
+    int n_flats, sides, hard;
     int first = gc_flat_at(b, GC_PATCH_MESH_edge_start, edge);
     int faces = gc_flat_at(b, GC_PATCH_MESH_edge_start, edge + 1) - first;
     if (gc_flat_at(b, GC_PATCH_MESH_flat, edge) || !gc_can_near(q, a, to)) return;
@@ -304,6 +344,29 @@ GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
     c[2] = GC_R(0.70710678118654752);
     c[3] = GC_R(0.38268343236508977);
     c[4] = GC_R(0.0);
+    /* where a flat part of K is across, its slope jumps */
+    n_flats = gc_can_flats(&q->can.f, e, 0, flats);
+    sides = n_flats;
+    n_flats += gc_can_flats(&q->can.f, e, 1, flats + n_flats);
+    hard = n_flats;
+    if (hard == sides) { /* beside a disc that is nearly across it falls fast */
+        gc_real along = gc_dot(e, q->can.f.axis), wide;
+        gc_vec n = gc_sub(q->can.f.axis, gc_scale(e, along));
+        wide = gc_norm(n);
+        n = wide > GC_TOL_PARALLEL ? gc_scale(n, GC_R(1.0) / wide) : x;
+        for (int k = 0; k < 6 && wide > GC_TOL_PARALLEL; ++k) {
+            gc_vec m = gc_add(n, gc_scale(gc_cross(e, n), (gc_real)(k % 3 - 1) * GC_R(3.0) * along / wide));
+            m = gc_unit(k < 3 ? m : gc_opposite(m), n);
+            flats[n_flats] = m;
+            before[n_flats] = behind[n_flats] = gc_can_slope(&q->can.f, a, e, m);
+            n_flats += 1;
+        }
+    }
+    for (int k = 0; k < hard; ++k) {
+        gc_can_slopes(&q->can.f, a, e, flats[k], k >= sides, &before[k], &behind[k]);
+        if (behind[k] <= GC_R(0.0) && before[k] >= GC_R(0.0) && gc_can_leads_out(q, GC_PATCH_EDGE, edge, flats[k]))
+            gc_can_edge_place(q, edge, a, e, length, flats[k], deep);
+    }
     last = x;
     for (int k = 0; k <= 16; ++k) { /* eighths of half a turn */
         int u = k % 16, v = (k + 12) % 16; /* cosine, and sine as that of a quarter before */
@@ -311,9 +374,28 @@ GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
         gc_real cv = v <= 8 ? (v <= 4 ? c[v] : -c[8 - v]) : (v <= 12 ? -c[v - 8] : c[16 - v]);
         gc_vec n = gc_add(gc_scale(x, cu), gc_scale(y, cv));
         gc_real s = gc_can_slope(&q->can.f, a, e, n);
-        if (k > 0 && s_last > GC_R(0.0) && s <= GC_R(0.0)) {
-            last = gc_can_between(&q->can.f, a, e, last, n, s_last, s);
-            if (gc_can_leads_out(q, GC_PATCH_EDGE, edge, last)) gc_can_edge_place(q, edge, a, e, length, last, deep);
+        if (k > 0) {
+            /* the pieces between flat parts are smooth */
+            gc_vec low = last;
+            gc_real s_low = s_last;
+            for (;;) {
+                gc_vec high = n, found;
+                gc_real s_high = s;
+                int next = -1;
+                for (int j = 0; j < n_flats; ++j)
+                    if (gc_dot(gc_cross(low, flats[j]), e) > GC_R(0.0) && gc_dot(gc_cross(flats[j], high), e) > GC_R(0.0)) {
+                        high = flats[j];
+                        s_high = before[j];
+                        next = j;
+                    }
+                if (s_low > GC_R(0.0) && s_high <= GC_R(0.0)) {
+                    found = gc_can_between(&q->can.f, a, e, low, high, s_low, s_high);
+                    if (gc_can_leads_out(q, GC_PATCH_EDGE, edge, found)) gc_can_edge_place(q, edge, a, e, length, found, deep);
+                }
+                if (next < 0) break;
+                low = flats[next];
+                s_low = behind[next];
+            }
         }
         last = n;
         s_last = s;
@@ -323,7 +405,9 @@ GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
 GC_FN void gc_can_vertex_place(gc_can_query *q, int vertex, gc_vec n, gc_real gap, int part, gc_real deep)
 {
     gc_vec at = gc_flat_vertex(q->body, vertex);
-    if (!(gap <= q->list.margin && gap >= -deep) || !gc_can_leads_out(q, GC_PATCH_VERTEX, vertex, n)) return;
+    if (!(gap >= -deep) || !gc_can_leads_out(q, GC_PATCH_VERTEX, vertex, n)) return;
+    if (gap > q->list.margin) q->apart = 1;
+    if (!(gap <= q->list.margin)) return;
     gc_can_lead(
         q, part == GC_PART_SIDE ? GC_VE : GC_VV, vertex, part == GC_PART_SIDE ? 0 : part, gap, at, gc_add(at, gc_scale(n, gap)), n);
 }
@@ -338,15 +422,15 @@ GC_LARGE void gc_can_of_vertex(gc_can_query *q, int vertex, gc_real deep)
     to = gc_frustum_point(f, at);
     if (to.d > GC_R(0.0)) {
         gc_can_vertex_place(q, vertex, gc_opposite(to.n), to.d, to.part, deep);
-        if (to.d > GC_TOL_TOUCH * q->list.size) return;
     }
-    /* inside: each end, and the side */
+    /* behind each end, and the side */
     out = gc_frustum_out(f, at, &rho, &z);
+    if (!(rho > GC_TOL_TOUCH * q->list.size)) out = gc_across(f->axis); /* what is left of it is rounding */
     side = ((rho - f->radius[0]) * f->length - z * dr) / slant;
     along = (rho - f->radius[0]) * dr + z * f->length;
-    if (rho <= f->radius[0]) gc_can_vertex_place(q, vertex, f->axis, -z, 0, deep);
-    if (rho <= f->radius[1]) gc_can_vertex_place(q, vertex, gc_opposite(f->axis), z - f->length, 1, deep);
-    if (along >= GC_R(0.0) && along <= slant * slant)
+    if (rho <= f->radius[0] && z >= GC_R(0.0)) gc_can_vertex_place(q, vertex, f->axis, -z, 0, deep);
+    if (rho <= f->radius[1] && z <= f->length) gc_can_vertex_place(q, vertex, gc_opposite(f->axis), z - f->length, 1, deep);
+    if (side <= GC_R(0.0) && along >= GC_R(0.0) && along <= slant * slant)
         gc_can_vertex_place(
             q, vertex, gc_sub(gc_scale(f->axis, dr / slant), gc_scale(out, f->length / slant)), side, GC_PART_SIDE, deep);
 }
@@ -355,7 +439,7 @@ GC_LARGE void gc_can_of_vertex(gc_can_query *q, int vertex, gc_real deep)
 GC_LARGE void gc_can_find(gc_can_query *q, gc_real deep)
 {
     const gc_patch_body *b = q->body;
-    int faces = b->form[GC_PATCH_MESH_faces], face;
+    int faces = gc_can_faces(q), face;
     gc_can_walk w = gc_can_walk_from();
     if (faces == 0) {
         for (int k = 0; k < q->form[GC_CAN_MESH_edges]; ++k) gc_can_of_edge(q, k, deep);
