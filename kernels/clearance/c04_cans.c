@@ -196,6 +196,7 @@ GC_LARGE int gc_can_mesh(gc_can_query *q)
         q->box[0] = gc_sub(q->box[0], gc_make(far, far, far));
         q->box[1] = gc_add(q->box[1], gc_make(far, far, far));
         q->all = !settled;
+        q->fine = 1;
         list->n = 0;
         gc_can_find(q, GC_R(1e300));
         q->all = 0;
@@ -354,7 +355,7 @@ GC_KERNEL void c04_cans(
         if (!both) round = radius_in[4 * (turned ? kb : ka) + 1];
         q.body = &m;
         q.form = cans_in + GC_CAN_MESH_STRIDE * (turned ? kb : ka);
-        q.all = q.apart = 0;
+        q.all = q.apart = q.fine = 0;
         q.can = gc_can_load(&k, radius_in + 4 * (turned ? ka : kb));
         gc_can_seen_from(&q.can, &k, &m);
         q.list.size = GC_MAX(radius_in[4 * ka], radius_in[4 * kb]);

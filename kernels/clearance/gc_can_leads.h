@@ -37,6 +37,7 @@ typedef struct {
     gc_real within; /* beside borders */
     gc_real slack;  /* how far from K the box is */
     int all;        /* whatever is far is looked at as well */
+    int fine;       /* what is deep in each other has more directions that are the best of theirs */
     int apart;      /* is there a direction along which they are farther apart than is asked? */
 } gc_can_query;
 
@@ -325,9 +326,9 @@ GC_LARGE int gc_can_leads_out(const gc_can_query *q, int what, int number, gc_ve
 GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
 {
     const gc_patch_body *b = q->body;
-    gc_vec a = gc_flat_vertex(b, gc_can_end(q, edge, 0)), to = gc_flat_vertex(b, gc_can_end(q, edge, 1)), e, x, y, last, flats[8];
-    gc_real length, s_last = GC_R(0.0), c[5], before[8], behind[8];
-    int n_flats, sides, hard;
+    gc_vec a = gc_flat_vertex(b, gc_can_end(q, edge, 0)), to = gc_flat_vertex(b, gc_can_end(q, edge, 1)), e, x, n, last, flats[8];
+    gc_real length, s_last = GC_R(0.0), before[8], behind[8];
+    int n_flats, sides, hard, fine = q->fine;
     int first = gc_flat_at(b, GC_PATCH_MESH_edge_start, edge);
     int faces = gc_flat_at(b, GC_PATCH_MESH_edge_start, edge + 1) - first;
     if (gc_flat_at(b, GC_PATCH_MESH_flat, edge) || !gc_can_near(q, a, to)) return;
@@ -338,12 +339,6 @@ GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
     e = gc_scale(e, GC_R(1.0) / length);
     x = faces ? gc_flat_normal(b, gc_flat_at(b, GC_PATCH_MESH_edge_face, first)) : gc_across(e);
     x = gc_unit(gc_sub(x, gc_scale(e, gc_dot(e, x))), gc_across(e));
-    y = gc_cross(e, x);
-    c[0] = GC_R(1.0);
-    c[1] = GC_R(0.92387953251128674);
-    c[2] = GC_R(0.70710678118654752);
-    c[3] = GC_R(0.38268343236508977);
-    c[4] = GC_R(0.0);
     /* where a flat part of K is across, its slope jumps */
     n_flats = gc_can_flats(&q->can.f, e, 0, flats);
     sides = n_flats;
@@ -351,7 +346,7 @@ GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
     hard = n_flats;
     if (hard == sides) { /* beside a disc that is nearly across it falls fast */
         gc_real along = gc_dot(e, q->can.f.axis), wide;
-        gc_vec n = gc_sub(q->can.f.axis, gc_scale(e, along));
+        n = gc_sub(q->can.f.axis, gc_scale(e, along));
         wide = gc_norm(n);
         n = wide > GC_TOL_PARALLEL ? gc_scale(n, GC_R(1.0) / wide) : x;
         for (int k = 0; k < 6 && wide > GC_TOL_PARALLEL; ++k) {
@@ -368,11 +363,8 @@ GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
             gc_can_edge_place(q, edge, a, e, length, flats[k], deep);
     }
     last = x;
-    for (int k = 0; k <= 16; ++k) { /* eighths of half a turn */
-        int u = k % 16, v = (k + 12) % 16; /* cosine, and sine as that of a quarter before */
-        gc_real cu = u <= 8 ? (u <= 4 ? c[u] : -c[8 - u]) : (u <= 12 ? -c[u - 8] : c[16 - u]);
-        gc_real cv = v <= 8 ? (v <= 4 ? c[v] : -c[8 - v]) : (v <= 12 ? -c[v - 8] : c[16 - v]);
-        gc_vec n = gc_add(gc_scale(x, cu), gc_scale(y, cv));
+    n = x;
+    for (int k = 0; k <= (fine ? 64 : 16); ++k) {
         gc_real s = gc_can_slope(&q->can.f, a, e, n);
         if (k > 0) {
             /* the pieces between flat parts are smooth */
@@ -399,6 +391,9 @@ GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
         }
         last = n;
         s_last = s;
+        /* on by a 16th, or a 64th, of a turn */
+        n = fine ? gc_add(gc_scale(last, GC_R(0.99518472667219689)), gc_scale(gc_cross(e, last), GC_R(0.098017140329560602)))
+                 : gc_add(gc_scale(last, GC_R(0.92387953251128674)), gc_scale(gc_cross(e, last), GC_R(0.38268343236508977)));
     }
 }
 
