@@ -128,7 +128,7 @@ def contacts_at(
     bodies = check_bodies(bodies)
     how = {name: value for name, value in how.items() if value is not None}
     options = options_of(**how)
-    options_of(**how, contacts="first").check_meshes(bodies.meshes)
+    options.check_meshes(bodies.meshes, of_step=False)
     there = bodies.start if bodies.start is bodies.end else bodies.poses_at(time)
     stand = bodies.moved(there, there)
     if pairs is None:

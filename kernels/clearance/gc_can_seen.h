@@ -164,6 +164,15 @@ GC_FN int gc_can_rim(const gc_can_view *v, gc_vec a, gc_vec b, gc_real *share)
 
 GC_FN gc_vec gc_can_along(gc_vec a, gc_vec b, gc_real s) { return gc_add(a, gc_scale(gc_sub(b, a), s)); }
 
+/* is a place that of a lowest point, which is told by itself? */
+GC_FN int gc_can_lowest(const gc_can_view *v, gc_vec p, gc_real within)
+{
+    int found = 0;
+    for (int e = 0; e < 2; ++e)
+        found |= GC_ABS(p.x - v->p[e].x) <= within && GC_ABS(p.y - v->p[e].y) <= within && (e == v->end || v->line);
+    return found;
+}
+
 /* a border of M with disc and line */
 GC_FN void gc_can_border(gc_can_list *q, const gc_can_view *v, int edge, gc_vec a, gc_vec b, gc_real within)
 {
@@ -173,6 +182,7 @@ GC_FN void gc_can_border(gc_can_list *q, const gc_can_view *v, int edge, gc_vec 
         for (int k = 0; k < 2; ++k) {
             gc_vec p = gc_can_along(a, b, share[k]);
             if (!(GC_ABS(share[k] - GC_R(0.5)) * length <= GC_R(0.5) * length + within)) continue;
+            if (gc_can_lowest(v, p, within)) continue;
             gc_can_corner(
                 q, GC_EE, edge, 1 + 2 * v->end + k, p.x, p.y, p.z, gc_can_over(v, p.x, p.y).z);
         }
@@ -185,6 +195,7 @@ GC_FN void gc_can_border(gc_can_list *q, const gc_can_view *v, int edge, gc_vec 
     if (!(GC_ABS(s - GC_R(0.5)) * length <= GC_R(0.5) * length + within)) return;
     if (!(GC_ABS(u - GC_R(0.5)) * long_k <= GC_R(0.5) * long_k + within)) return;
     way = gc_can_along(a, b, s);
+    if (gc_can_lowest(v, way, within)) return;
     side = gc_can_along(v->p[0], v->p[1], u);
     gc_can_corner(q, GC_EE, edge, 0, way.x, way.y, way.z, side.z);
 }
@@ -277,7 +288,7 @@ GC_FN void gc_can_disc(gc_can_list *q, const gc_can_view *m, const gc_can_view *
     if (!k->line || !gc_can_rim(m, k->p[0], k->p[1], share)) return;
     for (int i = 0; i < 2; ++i) {
         gc_vec p = gc_can_along(k->p[0], k->p[1], share[i]);
-        if (share[i] >= GC_R(0.0) && share[i] <= GC_R(1.0))
+        if (share[i] >= GC_R(0.0) && share[i] <= GC_R(1.0) && !gc_can_lowest(k, p, within))
             gc_can_told(q, turned, GC_EE, 1 + 2 * m->end + i, 0, p, gc_can_over(m, p.x, p.y).z, p.z);
     }
 }
