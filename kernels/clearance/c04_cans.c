@@ -199,7 +199,6 @@ GC_LARGE int gc_can_mesh(gc_can_query *q)
         q->fine = 1;
         list->n = 0;
         gc_can_find(q, GC_R(1e300));
-        q->all = 0;
         if (list->n > list->room) return 0;
         settled = gc_can_settle(q, 1);
     }
