@@ -141,10 +141,14 @@ class CanPlaces(Reducer):
             reals.append(nodes.reshape(-1))
             n_reals += nodes.size
         radii = [
-            (mesh.radius, mesh.rounding, *((-1.0, -1.0) if mesh.ends is None else mesh.ends)) for mesh in meshes
+            (mesh.radius, mesh.rounding, *((-1.0, -1.0) if mesh.ends is None else mesh.ends))
+            for mesh in meshes
         ]
         sent = self._sent_flat(forms, ints, reals)
-        return sent | {"cans_in": self.run.to_device(cans), "radius_in": self.run.to_device(radii, np.float64)}
+        return sent | {
+            "cans_in": self.run.to_device(cans),
+            "radius_in": self.run.to_device(radii, np.float64),
+        }
 
 
 def _kind_of(mesh: Mesh) -> int:

@@ -11,12 +11,12 @@
 /* a mesh beside what gc_patch.h has of it: where the numbers of its tree begin */
 #define GC_CAN_MESH_STRIDE 6
 #define GC_CAN_MESH_COLUMNS(ONE, MANY, X) \
-    ONE(X, kind)    /* GC_CAN_CONVEX or GC_CAN_SOLID, GC_CAN_TWO_SIDED, GC_CAN_THIN */ \
-    ONE(X, edges)   /* how many */ \
-    ONE(X, order)   /* ints: faces of the leaves */ \
-    ONE(X, reflex)  /* ints: of each edge, 1 if it is */ \
-    ONE(X, nodes)   /* reals: boxes, six numbers each, level by level from the leaves up */ \
-    ONE(X, top)     /* level of the root */
+    ONE(X, kind)   /* GC_CAN_CONVEX or GC_CAN_SOLID, GC_CAN_TWO_SIDED, GC_CAN_THIN */ \
+    ONE(X, edges)  /* how many */ \
+    ONE(X, order)  /* ints: faces of the leaves */ \
+    ONE(X, reflex) /* ints: of each edge, 1 if it is */ \
+    ONE(X, nodes)  /* reals: boxes, six numbers each, level by level from the leaves up */ \
+    ONE(X, top)    /* level of the root */
 GC_RECORD(GC_CAN_MESH)
 #define GC_CAN_CONVEX 3
 #define GC_CAN_SOLID 1
@@ -132,7 +132,8 @@ GC_LARGE int gc_can_meets(const gc_can_query *q, const gc_frustum *f, int what, 
         gc_vec n = gc_flat_normal(q->body, number), back = gc_opposite(n);
         int begin = gc_flat_at(q->body, GC_PATCH_MESH_face_start, number);
         int end = gc_flat_at(q->body, GC_PATCH_MESH_face_start, number + 1), inside = 1;
-        gc_vec low = gc_frustum_lowest(f, gc_frustum_lower(f, n), n), high = gc_frustum_lowest(f, gc_frustum_lower(f, back), back);
+        gc_vec low = gc_frustum_lowest(f, gc_frustum_lower(f, n), n),
+               high = gc_frustum_lowest(f, gc_frustum_lower(f, back), back);
         gc_vec corner = gc_flat_vertex(q->body, gc_flat_at(q->body, GC_PATCH_MESH_corner, begin)), p;
         gc_real below = gc_dot(n, gc_sub(low, corner)), above = gc_dot(n, gc_sub(high, corner));
         if (!(below < -tol && above > tol)) return 0;
@@ -179,8 +180,7 @@ GC_FN void gc_can_of_face(gc_can_query *q, int face, gc_vec n, gc_real deep)
 {
     const gc_frustum *f = &q->can.f;
     gc_vec corner = gc_flat_vertex(
-        q->body,
-        gc_flat_at(q->body, GC_PATCH_MESH_corner, gc_flat_at(q->body, GC_PATCH_MESH_face_start, face)));
+        q->body, gc_flat_at(q->body, GC_PATCH_MESH_corner, gc_flat_at(q->body, GC_PATCH_MESH_face_start, face)));
     gc_vec low = gc_frustum_lowest(f, gc_frustum_lower(f, n), n);
     gc_real gap = gc_dot(n, gc_sub(low, corner));
     if (gap > q->list.margin) q->apart = 1;
@@ -318,7 +318,9 @@ GC_LARGE int gc_can_leads_out(const gc_can_query *q, int what, int number, gc_ve
     /* in a valley all leads away into the solid */
     if (last - first < 2) return 1;
     for (int k = first; k < last; ++k)
-        out |= gc_dot(n, gc_flat_normal(b, gc_flat_at(b, what == GC_PATCH_EDGE ? GC_PATCH_MESH_edge_face : GC_PATCH_MESH_fan, k)))
+        out |= gc_dot(
+                   n,
+                   gc_flat_normal(b, gc_flat_at(b, what == GC_PATCH_EDGE ? GC_PATCH_MESH_edge_face : GC_PATCH_MESH_fan, k)))
                > GC_R(0.0);
     return out;
 }
@@ -326,7 +328,8 @@ GC_LARGE int gc_can_leads_out(const gc_can_query *q, int what, int number, gc_ve
 GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
 {
     const gc_patch_body *b = q->body;
-    gc_vec a = gc_flat_vertex(b, gc_can_end(q, edge, 0)), to = gc_flat_vertex(b, gc_can_end(q, edge, 1)), e, x, n, last, flats[8];
+    gc_vec a = gc_flat_vertex(b, gc_can_end(q, edge, 0)), to = gc_flat_vertex(b, gc_can_end(q, edge, 1)), e, x, n, last,
+           flats[8];
     gc_real length, s_last = GC_R(0.0), before[8], behind[8];
     int n_flats, sides, hard, fine = q->fine;
     int first = gc_flat_at(b, GC_PATCH_MESH_edge_start, edge);
@@ -382,7 +385,8 @@ GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
                     }
                 if (s_low > GC_R(0.0) && s_high <= GC_R(0.0)) {
                     found = gc_can_between(&q->can.f, a, e, low, high, s_low, s_high);
-                    if (gc_can_leads_out(q, GC_PATCH_EDGE, edge, found)) gc_can_edge_place(q, edge, a, e, length, found, deep);
+                    if (gc_can_leads_out(q, GC_PATCH_EDGE, edge, found))
+                        gc_can_edge_place(q, edge, a, e, length, found, deep);
                 }
                 if (next < 0) break;
                 low = flats[next];
@@ -404,7 +408,8 @@ GC_FN void gc_can_vertex_place(gc_can_query *q, int vertex, gc_vec n, gc_real ga
     if (gap > q->list.margin) q->apart = 1;
     if (!(gap <= q->list.margin)) return;
     gc_can_lead(
-        q, part == GC_PART_SIDE ? GC_VE : GC_VV, vertex, part == GC_PART_SIDE ? 0 : part, gap, at, gc_add(at, gc_scale(n, gap)), n);
+        q, part == GC_PART_SIDE ? GC_VE : GC_VV, vertex, part == GC_PART_SIDE ? 0 : part, gap, at,
+        gc_add(at, gc_scale(n, gap)), n);
 }
 
 GC_LARGE void gc_can_of_vertex(gc_can_query *q, int vertex, gc_real deep)
@@ -447,7 +452,8 @@ GC_LARGE void gc_can_find(gc_can_query *q, gc_real deep)
         if (q->form[GC_CAN_MESH_kind] & GC_CAN_TWO_SIDED)
             gc_can_of_face(q, face, gc_opposite(n), GC_OVERLAP_DEPTH * q->list.size);
         /* edges and vertices with the first of their faces */
-        for (int k = gc_flat_at(b, GC_PATCH_MESH_face_start, face); k < gc_flat_at(b, GC_PATCH_MESH_face_start, face + 1); ++k) {
+        for (int k = gc_flat_at(b, GC_PATCH_MESH_face_start, face); k < gc_flat_at(b, GC_PATCH_MESH_face_start, face + 1);
+             ++k) {
             int edge = gc_flat_at(b, GC_PATCH_MESH_side, k), vertex = gc_flat_at(b, GC_PATCH_MESH_corner, k);
             if (gc_flat_at(b, GC_PATCH_MESH_edge_face, gc_flat_at(b, GC_PATCH_MESH_edge_start, edge)) == face)
                 gc_can_of_edge(q, edge, deep);

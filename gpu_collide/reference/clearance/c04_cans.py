@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["can_places_reference"]
 
 _C = sources.constants("mixed", "common/gc_constants.h", "clearance/gc_patch.h", "clearance/gc_can_leads.h")
-ALIGNED, WITHIN, PARALLEL, TIE = (
-    _C[f"GC_PATCH_{name}"] for name in ("ALIGNED", "WITHIN", "PARALLEL", "TIE")
-)
+ALIGNED, WITHIN, PARALLEL, TIE = (_C[f"GC_PATCH_{name}"] for name in ("ALIGNED", "WITHIN", "PARALLEL", "TIE"))
 BESIDE, DEEP = _C["GC_CAN_BESIDE"], _C["GC_OVERLAP_DEPTH"]
 #: Directions of a circle that are looked at, and how often the best are narrowed.
 AROUND, ZOOMS = 240, 14
@@ -216,7 +214,14 @@ def _border(
 
 
 def _parallel(
-    out: list[Place], axes: Array, v: Seen, edge: int, ends: tuple[int, int], a: Array, b: Array, within: float
+    out: list[Place],
+    axes: Array,
+    v: Seen,
+    edge: int,
+    ends: tuple[int, int],
+    a: Array,
+    b: Array,
+    within: float,
 ) -> None:
     way, side = b - a, v.p[1] - v.p[0]
     lengths = np.linalg.norm(way[:2]), np.linalg.norm(side[:2])
