@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,13 +26,15 @@ __all__ = ["fields_of_cans", "has_cans", "with_capsules"]
 def has_cans(bodies: Bodies, pairs: Array) -> Array | None:
     """Which pairs have a cylinder or a cone, (p,) bool; None: no mesh is one."""
     ends = np.array([mesh.ends is not None for mesh in bodies.meshes], bool)
-    return ends[bodies.shape[pairs]].any(axis=1) if ends.any() else None
+    if not ends.any():
+        return None
+    return np.asarray(ends[bodies.shape[pairs]].any(axis=1))
 
 
 def with_capsules(bodies: Bodies) -> Bodies:
     """The bodies with capsules in place of cylinders and cones, for who looks at others alone."""
     meshes = [
-        mesh if mesh.ends is None else kept_with(mesh, "capsule", lambda mesh=mesh: _capsule(mesh))
+        mesh if mesh.ends is None else kept_with(mesh, "capsule", partial(_capsule, mesh))
         for mesh in bodies.meshes
     ]
     return Bodies(meshes, bodies.shape, bodies.start, bodies.end)
@@ -56,7 +59,7 @@ def fields_of_cans(
     how : dict
         ``precision`` and ``backend``, where they are given.
     """
-    valid = bodies.start.valid[pairs].all(axis=1)
+    valid = np.asarray(bodies.start.valid[pairs].all(axis=1))
     most = MOST[how.get("precision", "mixed")]
     apart = np.abs(np.diff(bodies.start.position[pairs], axis=1)[:, 0]).max(axis=1, initial=0.0)
     large = ~(np.maximum(margin, apart) <= most)

@@ -1,7 +1,7 @@
 /* c04_cans: places of pairs with a cylinder or a cone at a pose: all within a margin, and how deep they overlap.
  * needs: clearance/gc_can_leads.h
  *
- * in:  meshes as gc_patch.h and gc_can_leads.h have them, poses, a margin for each pair
+ * in:  meshes as gc_patch.h and gc_can_near.h have them, poses, a margin for each pair
  * out: of each pair its places, in any order, and whether it overlaps without one
  * One work-item per pair, which has room of its own for its places; where one has too little, it is launched again with more. Source:
  * docs/decisions/0146.

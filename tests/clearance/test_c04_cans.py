@@ -33,7 +33,10 @@ def unit(rng, n, k):
 
 def cylinders_and_cones(rng, n=9):
     h, r = rng.uniform(0.1, 0.7, n), rng.uniform(0.1, 0.6, n)
-    ends = [(x, x * (1.0, 0.0, y)[k % 3]) for k, (x, y) in enumerate(zip(r, rng.uniform(0.2, 1.5, n)))]
+    ends = [
+        (x, x * (1.0, 0.0, y)[k % 3])
+        for k, (x, y) in enumerate(zip(r, rng.uniform(0.2, 1.5, n), strict=True))
+    ]
     return [gc.Mesh([[0, 0, -z], [0, 0, z]], [], ends=e) for z, e in zip(h, ends, strict=True)]
 
 
