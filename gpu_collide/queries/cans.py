@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy as np
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.geometry.mesh.mesh import Mesh
-from gpu_collide.geometry.preparation.prepared import kept_with
 from gpu_collide.pipeline.cans import CanPlaces
 from gpu_collide.queries.pluecker.movers import MOST
 from gpu_collide.results.enums import Kind, Status
@@ -20,7 +18,10 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
 
-__all__ = ["fields_of_cans", "has_cans", "with_capsules"]
+__all__ = ["fields_of_cans", "has_cans", "with_points"]
+
+#: Stands for what is not looked at.
+_POINT = Mesh([[0.0, 0.0, 0.0]], [], rounding=1.0)
 
 
 def has_cans(bodies: Bodies, pairs: Array) -> Array | None:
@@ -31,17 +32,17 @@ def has_cans(bodies: Bodies, pairs: Array) -> Array | None:
     return np.asarray(ends[bodies.shape[pairs]].any(axis=1))
 
 
-def with_capsules(bodies: Bodies) -> Bodies:
-    """The bodies with capsules in place of cylinders and cones, for who looks at others alone."""
-    meshes = [
-        mesh if mesh.ends is None else kept_with(mesh, "capsule", partial(_capsule, mesh))
-        for mesh in bodies.meshes
-    ]
-    return Bodies(meshes, bodies.shape, bodies.start, bodies.end)
-
-
-def _capsule(mesh: Mesh) -> Mesh:
-    return Mesh(mesh.vertices, [], rounding=mesh.rounding)
+def with_points(bodies: Bodies, pairs: Array) -> Bodies:
+    """The bodies with a point in place of each mesh that none of `pairs` has: cylinders, cones, and what meets
+    them alone."""
+    used = np.zeros(len(bodies.meshes), bool)
+    used[bodies.shape[pairs]] = True
+    return Bodies(
+        [mesh if told else _POINT for mesh, told in zip(bodies.meshes, used, strict=True)],
+        bodies.shape,
+        bodies.start,
+        bodies.end,
+    )
 
 
 def fields_of_cans(

@@ -11,7 +11,7 @@ from gpu_collide._validate import check_finite, check_pairs, lengths_of_pairs
 from gpu_collide.backends import get_backend, sources
 from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.rules import check_rules
-from gpu_collide.queries.cans import fields_of_cans, has_cans, with_capsules
+from gpu_collide.queries.cans import fields_of_cans, has_cans, with_points
 from gpu_collide.queries.collide import refuse_rules, warn_of_invalid_in
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.engine_cache import options_of
@@ -177,7 +177,7 @@ def _of_both(
 ) -> tuple[dict[str, Array], dict[str, Any]]:
     """The rows of pairs of which some (p,) have a cylinder or a cone, and who answered."""
     others, of = np.flatnonzero(~cans), np.flatnonzero(cans)
-    meshes, info = _of_meshes(with_capsules(stand), some[others], near[others], time, how)
+    meshes, info = _of_meshes(with_points(stand, some[others]), some[others], near[others], time, how)
     found = fields_of_cans(stand, some[of], near[of], _touch(stand, some[of]), time, how)
     meshes["pair"], found["pair"] = others[meshes["pair"]], of[found["pair"]]
     fields = {name: np.concatenate([meshes[name], found[name]]) for name in meshes}

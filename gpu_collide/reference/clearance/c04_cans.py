@@ -278,7 +278,9 @@ class _Beside:
                 c = other.n @ lead.n
                 if stays and c < ALIGNED:
                     moved = self.can.moved(-other.gap * other.n)
-                    stays = -lead.gap + other.gap * c > tol and self.meets(moved, lead.sort, lead.number, tol)
+                    stays = bool(-lead.gap + other.gap * c > tol) and self.meets(
+                        moved, lead.sort, lead.number, tol
+                    )
             if stays:
                 rest.append(lead)
         return kept + rest
