@@ -33,16 +33,12 @@ def has_cans(bodies: Bodies, pairs: Array) -> Array | None:
 
 
 def with_points(bodies: Bodies, pairs: Array) -> Bodies:
-    """The bodies with a point in place of each mesh that none of `pairs` has: cylinders, cones, and what meets
-    them alone."""
+    """The bodies with a point in place of each mesh that none of `pairs` has: of cylinders, cones, and what
+    meets them alone."""
     used = np.zeros(len(bodies.meshes), bool)
     used[bodies.shape[pairs]] = True
-    return Bodies(
-        [mesh if told else _POINT for mesh, told in zip(bodies.meshes, used, strict=True)],
-        bodies.shape,
-        bodies.start,
-        bodies.end,
-    )
+    meshes = [mesh if told else _POINT for mesh, told in zip(bodies.meshes, used, strict=True)]
+    return Bodies(meshes, bodies.shape, bodies.start, bodies.end)
 
 
 def fields_of_cans(

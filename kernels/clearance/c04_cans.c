@@ -371,7 +371,7 @@ GC_KERNEL void c04_cans(
         q.list.n = q.list.dry = 0;
         q.list.least = GC_R(0.0);
         q.list.floor = GC_R(-1e300);
-        q.slack = q.list.margin + GC_CAN_SLACK * q.list.size;
+        q.slack = q.list.margin + GC_CAN_SLACK * (q.can.f.length + q.can.f.radius[0] + q.can.f.radius[1]);
         near = q.slack + q.within + GC_PATCH_TIE * q.list.size;
         middle = gc_can_along(q.can.f.low, gc_frustum_end(&q.can.f, 1), GC_R(0.5));
         reach = gc_scale(q.can.f.axis, GC_R(0.5) * q.can.f.length);

@@ -23,7 +23,7 @@ GC_RECORD(GC_CAN_MESH)
 
 /* in sizes: places and directions beside a border count for what is smaller than this; the larger feature takes them */
 #define GC_CAN_BESIDE GC_R(1e-9)
-/* ... what is as near is looked at at once; of what is deeper in M more */
+/* in sizes of K: what is as near is looked at at once; of what is deeper in M more */
 #define GC_CAN_SLACK GC_R(0.01)
 
 typedef struct {
