@@ -102,6 +102,11 @@ def contacts_at(
     Distances of meshes with a rounding radius are less by both radii, and places are on the rounded surfaces;
     so they are negative where only the roundings overlap, for every place.
 
+    Cylinders and cones have, beside the places where features are nearest, the corners of what lies flat: of
+    a disc eight points of its rim, fixed on the body. Vertices 0 and 1 are their ends, 2 to 17 the points of
+    their rims, edge 0 the side, edges 1 to 4 places where borders cross a rim. Of open meshes they are pushed
+    out along the faces' normals.
+
     Examples
     --------
     >>> import gpu_collide as gc
