@@ -10,7 +10,6 @@ from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.pipeline.cans import CanPlaces
-from gpu_collide.queries.pluecker.movers import MOST
 from gpu_collide.results.enums import Kind, Status
 
 if TYPE_CHECKING:
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["fields_of_cans", "has_cans", "with_points"]
 
+#: What is farther is told nothing of; kernels take 1e30 for deeper than anything.
+FARTHEST = 1e25
 #: Stands for what is not looked at.
 _POINT = Mesh([[0.0, 0.0, 0.0]], [], rounding=1.0)
 
@@ -57,9 +58,8 @@ def fields_of_cans(
         ``precision`` and ``backend``, where they are given.
     """
     valid = np.asarray(bodies.start.valid[pairs].all(axis=1))
-    most = MOST[how.get("precision", "mixed")]
     apart = np.abs(np.diff(bodies.start.position[pairs], axis=1)[:, 0]).max(axis=1, initial=0.0)
-    large = ~(np.maximum(margin, apart) <= most)
+    large = ~(np.maximum(margin, apart) <= FARTHEST)
     asked = np.flatnonzero(valid & ~large)
     told = _places(bodies, pairs[asked], margin[asked], how)
     told["pair"] = asked[told["pair"]]

@@ -137,7 +137,7 @@ GC_LARGE void gc_can_corners(gc_can_query *q)
     for (face = gc_can_next(q, &w); face >= 0; face = gc_can_next(q, &w))
         for (int side = 0; side < (q->form[GC_CAN_MESH_kind] & GC_CAN_TWO_SIDED ? 2 : 1); ++side) {
             gc_vec out = gc_flat_normal(q->body, face);
-            gc_real deepest = GC_R(1e300);
+            gc_real deepest = GC_CAN_FAR;
             gc_patch_view view;
             gc_patch_loop l;
             gc_can_view v;
@@ -180,7 +180,7 @@ GC_LARGE int gc_can_mesh(gc_can_query *q)
 {
     gc_can_list *list = &q->list;
     int convex = (q->form[GC_CAN_MESH_kind] & GC_CAN_CONVEX) == GC_CAN_CONVEX, hidden, settled;
-    gc_can_find(q, GC_R(1e300));
+    gc_can_find(q, GC_CAN_FAR);
     if (list->n > list->room) return 0;
     settled = gc_can_settle(q, convex);
     hidden = settled ? convex : gc_can_faces(q) > 0;
@@ -197,7 +197,7 @@ GC_LARGE int gc_can_mesh(gc_can_query *q)
         q->all = !settled;
         q->fine = 1;
         list->n = 0;
-        gc_can_find(q, GC_R(1e300));
+        gc_can_find(q, GC_CAN_FAR);
         if (list->n > list->room) return 0;
         settled = gc_can_settle(q, 1);
     }
@@ -370,7 +370,7 @@ GC_KERNEL void c04_cans(
         q.list.room = room;
         q.list.n = q.list.dry = 0;
         q.list.least = GC_R(0.0);
-        q.list.floor = GC_R(-1e300);
+        q.list.floor = -GC_CAN_FAR;
         q.slack = q.list.margin + GC_CAN_SLACK * (q.can.f.length + q.can.f.radius[0] + q.can.f.radius[1]);
         near = q.slack + q.within + GC_PATCH_TIE * q.list.size;
         middle = gc_can_along(q.can.f.low, gc_frustum_end(&q.can.f, 1), GC_R(0.5));

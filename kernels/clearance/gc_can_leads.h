@@ -27,7 +27,7 @@ GC_LARGE gc_real gc_can_least(gc_can_query *q, gc_vec n, int loop, gc_real floor
     v = gc_can_view_of(&q->list, &q->can, GC_R(1.0));
     q->list.dry = 1;
     q->list.floor = floor;
-    q->list.least = GC_R(1e300);
+    q->list.least = GC_CAN_FAR;
     if (l.is_face) gc_can_face(&q->list, &v, &l, q->within);
     else gc_can_edge(&q->list, &v, &l, q->within);
     q->list.dry = 0;
@@ -44,7 +44,7 @@ GC_FN void gc_can_of_face(gc_can_query *q, int face, gc_vec n, gc_real deep)
     gc_real gap = gc_dot(n, gc_sub(low, corner));
     if (gap > q->list.margin) q->apart = 1;
     if (!(gap <= q->list.margin && gap >= -deep)) return;
-    if (gc_can_least(q, n, face, GC_R(-1e300)) > gap + GC_CAN_BESIDE * q->list.size) return;
+    if (gc_can_least(q, n, face, -GC_CAN_FAR) > gap + GC_CAN_BESIDE * q->list.size) return;
     gc_can_lead(q, GC_NO_PLACE, GC_PATCH_FACE | face << 2, 0, gap, low, low, n);
 }
 

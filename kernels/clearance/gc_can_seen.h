@@ -10,6 +10,8 @@
 #define GC_CAN_SEEN_H
 
 #define GC_CAN_MARKS 8 /* points of a rim */
+/* deeper than anything */
+#define GC_CAN_FAR GC_R(1e30)
 
 /* a place of a pair with a frustum: M's feature and K's, on both, n from M to K */
 #define GC_CAN_INT_STRIDE 4
