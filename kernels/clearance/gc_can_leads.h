@@ -190,7 +190,7 @@ GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
     gc_vec a = gc_flat_vertex(b, gc_can_end(q, edge, 0)), to = gc_flat_vertex(b, gc_can_end(q, edge, 1)), e, x, n, last,
            flats[8];
     gc_real length, s_last = GC_R(0.0), before[8], behind[8];
-    int n_flats, sides, hard, fine = q->fine;
+    int n_flats, sides, hard, steep = 0, fine = q->fine;
     int first = gc_flat_at(b, GC_PATCH_MESH_edge_start, edge);
     int faces = gc_flat_at(b, GC_PATCH_MESH_edge_start, edge + 1) - first;
     if (gc_flat_at(b, GC_PATCH_MESH_flat, edge) || !gc_can_near(q, a, to)) return;
@@ -228,6 +228,7 @@ GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
     n = x;
     for (int k = 0; k <= (fine ? 64 : 16); ++k) {
         gc_real s = gc_can_slope(&q->can.f, a, e, n);
+        steep |= GC_ABS(s) > GC_TOL_TOUCH * q->list.size;
         if (k > 0) {
             /* the pieces between flat parts are smooth */
             gc_vec low = last;
@@ -258,6 +259,8 @@ GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
         n = fine ? gc_add(gc_scale(last, GC_R(0.99518472667219689)), gc_scale(gc_cross(e, last), GC_R(0.098017140329560602)))
                  : gc_add(gc_scale(last, GC_R(0.92387953251128674)), gc_scale(gc_cross(e, last), GC_R(0.38268343236508977)));
     }
+    /* of a line along K's axis each is as good */
+    if (!steep && gc_can_leads_out(q, GC_PATCH_EDGE, edge, x)) gc_can_edge_place(q, edge, a, e, length, x, deep);
 }
 
 GC_FN void gc_can_vertex_place(gc_can_query *q, int vertex, gc_vec n, gc_real gap, int part, gc_real deep)

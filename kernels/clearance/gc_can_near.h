@@ -123,9 +123,13 @@ GC_LARGE int gc_can_meets(const gc_can_query *q, const gc_frustum *f, int what, 
     int flat;
     if (what == GC_PATCH_VERTEX) return gc_frustum_point(f, gc_flat_vertex(q->body, number)).d < -tol;
     if (what == GC_PATCH_EDGE) {
-        gc_vec a = gc_flat_vertex(q->body, gc_can_end(q, number, 0));
-        return gc_frustum_segment(f, a, gc_sub(gc_flat_vertex(q->body, gc_can_end(q, number, 1)), a), &share, &flat).d
-               < -tol;
+        gc_vec a = gc_flat_vertex(q->body, gc_can_end(q, number, 0)), e;
+        e = gc_sub(gc_flat_vertex(q->body, gc_can_end(q, number, 1)), a);
+        if (gc_frustum_segment(f, a, e, &share, &flat).d < -tol) return 1;
+        /* along the axis directions are rounding: what is nearest to the middle */
+        share = gc_dot(e, gc_sub(gc_add(f->low, gc_scale(f->axis, GC_R(0.5) * f->length)), a)) / gc_dot(e, e);
+        share = GC_MIN(GC_MAX(share, GC_R(0.0)), GC_R(1.0));
+        return gc_frustum_point(f, gc_add(a, gc_scale(e, share))).d < -tol;
     } else {
         gc_vec n = gc_flat_normal(q->body, number), back = gc_opposite(n);
         int begin = gc_flat_at(q->body, GC_PATCH_MESH_face_start, number);

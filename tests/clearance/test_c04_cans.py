@@ -297,6 +297,12 @@ def test_a_can_inside_of_a_solid_has_the_least_way_out(backend):
         assert abs(found.distance.min() + 1.25) < 1e-15 and np.abs(found.normal - [0, 0, 1]).max() < 1e-15
 
 
+def test_a_line_along_the_axis_has_a_way_out():
+    for mesh in (CAN, gc.shapes.cone(0.5, 1.0)):
+        found = at([gc.shapes.capsule(0.3, 1.0), mesh], [[0, 0, 0], [0, 0, 0.0]])
+        assert (found.status == gc.Status.INITIAL_OVERLAP).all() and found.distance.min() < -0.5
+
+
 def test_bad_poses_and_long_margins_are_told():
     poses = gc.Poses.from_quat_wxyz([[0, 0, 0], [np.nan, 0, 0], [0, 0, 1]], [ONE] * 3)
     with pytest.warns(RuntimeWarning):
