@@ -13,6 +13,7 @@ from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.cans import fields_of_cans, has_cans, with_points
 from gpu_collide.queries.collide import refuse_rules, warn_of_invalid_in
+from gpu_collide.queries.compounds import for_compounds
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.engine_cache import options_of
 from gpu_collide.queries.input_warnings import warn_of_bodies
@@ -39,6 +40,7 @@ _KINDS = np.full(len(Touch), Kind.NONE, np.int8)
 _KINDS[[int(touch) for touch in TOUCH_OF_KIND.values()]] = [int(kind) for kind in TOUCH_OF_KIND]
 
 
+@for_compounds
 @within_memory
 def contacts_at(
     bodies: Bodies | Scene,
