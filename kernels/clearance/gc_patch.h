@@ -121,6 +121,22 @@ GC_FN void gc_patch_turn(GC_GLOBAL const gc_real *quat, gc_vec *rows)
     rows[2] = gc_make(minus.y, plus.x, GC_R(1.0) - (square.x + square.y));
 }
 
+GC_FN void gc_patch_body_load(
+    gc_patch_body *b,
+    GC_GLOBAL const int *forms,
+    GC_GLOBAL const int *ints,
+    GC_GLOBAL const gc_real *reals,
+    GC_GLOBAL const gc_real *quat,
+    int shape,
+    gc_vec at)
+{
+    b->form = forms + GC_PATCH_MESH_STRIDE * shape;
+    b->ints = ints;
+    b->reals = reals;
+    b->at = at;
+    gc_patch_turn(quat, b->rows);
+}
+
 /* from the world's axes to the body's */
 GC_FN gc_vec gc_patch_local(const gc_patch_body *b, gc_vec v)
 {
