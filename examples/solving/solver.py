@@ -3,10 +3,10 @@
 Each step asks once for the contacts at the pose, makes manifolds of them, carries the impulses of the points
 that were there before, and then takes some substeps: gravity, impulses that are soft where bodies overlap
 ("soft step", as Erin Catto's "Solver2D" has it and Box2D 3 uses it), positions, and impulses once more
-without the push apart, so that this leaves no speed. All points of a pair are solved together, so that none
-of them comes first and a box is not tilted by their order, and pairs without a common body at once. Each
-other pass over pairs goes backwards: a pyramid sways if one order has the last word. Pins hold a point of one body on a point of another: two of
-them are the axle of a wheel.
+without the push apart, so that this leaves no speed. All points of a pair are solved together, so that
+none of them comes first and a box is not tilted by their order, and pairs without a common body at once.
+Each other pass over pairs goes backwards: a pyramid sways if the same ones always have the last word. Pins
+hold a point of one body on a point of another: two of them are the axle of a wheel.
 """
 
 from types import SimpleNamespace
@@ -120,9 +120,10 @@ class World:
                 slot=slot, real=real, sides=sides, k=k,
                 rate=(omega / (2 * DAMPING + h * omega))[:, None],
                 soft=np.einsum("nii->ni", k)[:, :m] / stiff[:, None],
-                # rounds at once converge if they are no longer than by these sums
+                # rounds converge by these sums; one number for both tangents: else friction at its limit
+                # would not point against the motion
                 ahead=np.abs(k[:, :m, :m]).sum(axis=2) + ~real,
-                aside=np.abs(k[:, m:, m:]).sum(axis=2) + np.tile(~real, 2),
+                aside=np.tile(np.maximum(*np.split(np.abs(k[:, m:, m:]).sum(axis=2), 2, axis=1)) + ~real, 2),
                 grip=np.sqrt(self.friction[a] * self.friction[b])[:, None],
                 gap=np.where(real, points.distance[slot], 1.0),
                 impulse=self.impulse[slot].transpose(0, 2, 1).reshape(len(some), -1) * np.tile(real, 3),
