@@ -86,7 +86,7 @@ class World:
         if before is None or not self.warm:
             self.impulse = np.zeros((len(points), 3))
         if before is not None:
-            match = points.match(before, tolerance=0.01)
+            match = points.match(before)
             self.kept = len(match.kept) / max(len(before), 1)
             if self.warm:
                 self.impulse = match.carry(self.impulse)
