@@ -58,23 +58,26 @@ class World:
             self.velocity[self.moves, 2] -= h * GRAVITY
             for block in blocks:
                 self.push(block, block.impulse)
-            self.hold(h)
-            for block in blocks:
-                self.solve(block, h, True)
+            self.passes(blocks, h, True)
             self.position += h * self.velocity[:, :3]
             spin = np.column_stack([np.zeros(len(self.quat)), self.velocity[:, 3:]])
             self.quat += 0.5 * h * product(spin, self.quat)
             self.turn_bodies()
             for block in blocks:
                 block.gap += h * self.speed(block)[:, : block.gap.shape[1]]
-            self.hold(np.inf)  # pins first, so that contacts have the last word
             blocks.reverse()
-            for block in blocks:
-                self.solve(block, h, False)
+            self.passes(blocks, h, False)
         for block in blocks:
-            self.impulse[block.slot[block.real]] = block.impulse.reshape(len(block.slot), 3, -1).transpose(
-                0, 2, 1
-            )[block.real]
+            rows = block.impulse.reshape(len(block.slot), 3, -1).transpose(0, 2, 1)
+            self.impulse[block.slot[block.real]] = rows[block.real]
+
+    def passes(self, blocks, h, push):
+        """Pins first, so that contacts have the last word; several times, since a light wheel under a heavy
+        body learns only some of its load each time."""
+        for _ in range(4 if self.pins else 1):
+            self.hold(h if push else np.inf)
+            for block in blocks:
+                self.solve(block, h, push)
 
     def turn_bodies(self):
         self.quat /= np.linalg.norm(self.quat, axis=1, keepdims=True)
