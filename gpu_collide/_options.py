@@ -222,14 +222,15 @@ class Options(Tuning):
         """That part of them."""
         return Tuning(**{field.name: getattr(self, field.name) for field in fields(Tuning)})
 
-    def check_meshes(self, meshes: Sequence[Any]) -> None:
-        """Raise ``ValueError`` if contacts of meshes with a rounding radius cannot be asked for so."""
+    def check_meshes(self, meshes: Sequence[Any], of_step: bool = True) -> None:
+        """Raise ``ValueError`` if contacts of meshes with a rounding radius cannot be asked for so; `of_step`:
+        contacts during a step."""
         if any(mesh.rounding > 0.0 for mesh in meshes):
             have = "meshes that have a rounding radius", "a mesh without one"
             if any(mesh.ends is not None for mesh in meshes):
                 have = "cylinders and cones", "mesh.to_polyhedron(tolerance)"
             _check_at_distance(self.refine, self.precision, self.candidates, *have)
-        if not self.first_only and any(mesh.ends is not None for mesh in meshes):
+        if of_step and not self.first_only and any(mesh.ends is not None for mesh in meshes):
             raise ValueError(
                 f"contacts: expected 'first' with cylinders and cones, got {self.contacts!r}; "
                 "mesh.to_polyhedron(tolerance) has them all"

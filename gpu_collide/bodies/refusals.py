@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from gpu_collide._validate import how_many
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.geometry.mesh.mesh import Mesh
 
-__all__ = ["check_motion", "refuse_ends", "refuse_rounded", "refuse_spins"]
+__all__ = ["check_motion", "refuse_ends", "refuse_ends_in", "refuse_rounded", "refuse_spins"]
 
 POSE_TO_POSE = "Bodies(meshes, shape, bodies.start, bodies.end) moves them from pose to pose"
 
@@ -30,8 +35,22 @@ def refuse_ends(meshes: Sequence[Mesh] | None, name: str, what: str) -> None:
         if mesh.ends is not None:
             raise ValueError(
                 f"{name}: expected no cylinders or cones, which {what} does not take, got one as mesh {k}; "
-                "pass its to_polyhedron(tolerance), or ask for first contacts (collide, contacts='first')"
+                "pass its to_polyhedron(tolerance), or ask for first contacts (collide, contacts='first') or "
+                "contacts at a pose (contacts_at)"
             )
+
+
+def refuse_ends_in(bodies: Bodies, pairs: Array, name: str, what: str) -> None:
+    """Raise ``ValueError`` if one of `pairs` of the argument `name` has a cylinder or a cone, which `what`
+    does not take."""
+    ends = np.array([mesh.ends is not None for mesh in bodies.meshes], bool)
+    if ends.any() and len(rows := np.flatnonzero(ends[bodies.shape[pairs]].any(axis=1))):
+        a, b = pairs[rows[0]]
+        raise ValueError(
+            f"{name}: expected pairs without cylinders and cones, which {what} does not take, got "
+            f"{how_many(len(rows), 'such pair')}, first: bodies {a} and {b}; give other pairs, pass "
+            "to_polyhedron(tolerance) of these meshes, or ask for contacts at a pose (contacts_at)"
+        )
 
 
 def refuse_rounded(meshes: Sequence[Mesh] | None, name: str, what: str) -> None:

@@ -63,7 +63,10 @@ class Reducer:
             "position_in": run.to_device(poses.position, np.float64),
             "turn_in": run.to_device(poses.to_matrix()[:, :3, :3], np.float64),
             "radius_in": run.to_device([mesh.radius for mesh in bodies.meshes], np.float64),
-            "rounding_in": run.to_device([mesh.rounding for mesh in bodies.meshes], np.float64),
+            # a cylinder or a cone is not rounded, and its contacts are points already
+            "rounding_in": run.to_device(
+                [mesh.rounding if mesh.ends is None else -1.0 for mesh in bodies.meshes], np.float64
+            ),
         }
         parts = [{name: np.zeros((0, width), kind) for name, (kind, width) in _COLUMNS.items()}]
 
@@ -111,8 +114,21 @@ class Reducer:
         return known
 
     def _flat(self, meshes: Sequence[Mesh]) -> dict[str, Any]:
+        return self._sent_flat(*self._numbers(meshes)[:3])
+
+    def _sent_flat(self, forms: Array, ints: list[Array], reals: list[Array]) -> dict[str, Any]:
+        return {
+            "forms_in": self.run.to_device(forms),
+            "flat_in": self.run.to_device(np.concatenate(ints), np.int32),
+            "flat_reals_in": self.run.to_device(np.concatenate(reals), np.float64),
+        }
+
+    def _numbers(self, meshes: Sequence[Mesh]) -> tuple[Array, list[Array], list[Array], int, int]:
+        """Records of the meshes, their arrays of ints and of reals, and how many numbers these are."""
         forms = np.zeros((len(meshes), _FLAT.stride), np.int32)
-        ints, reals, n_ints, n_reals = [], [], 0, 0
+        ints: list[Array] = []
+        reals: list[Array] = []
+        n_ints, n_reals = 0, 0
         for form, mesh in zip(forms, meshes, strict=True):
             form[_FLAT["faces"]], form[_FLAT["vertices"]] = mesh.n_faces, mesh.n_vertices
             for name, array in _flat_mesh(mesh).items():
@@ -128,11 +144,7 @@ class Reducer:
                 form[_FLAT[name]] = n_reals
                 reals.append(array.reshape(-1))
                 n_reals += array.size
-        return {
-            "forms_in": self.run.to_device(forms),
-            "flat_in": self.run.to_device(np.concatenate(ints), np.int32),
-            "flat_reals_in": self.run.to_device(np.concatenate(reals), np.float64),
-        }
+        return forms, ints, reals, n_ints, n_reals
 
     def _cut(
         self, given: dict[str, Any], margin: float, most: int, at: int, stop: int

@@ -11,7 +11,7 @@ from gpu_collide._options import Options, Tuning
 from gpu_collide._validate import check_bool, check_pairs, lengths_of_pairs
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, check_bodies
-from gpu_collide.bodies.refusals import check_motion, refuse_ends
+from gpu_collide.bodies.refusals import check_motion, refuse_ends_in
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.clearance_arguments import (
     PROGRAMS,
@@ -265,7 +265,6 @@ def clearance(
         return parts if check_bool(stream, "stream") else NearMisses.concatenate(parts)
     _refuse("Bodies, which have one step", **steps, stream=stream or None)
     check_bodies(bodies)
-    refuse_ends(bodies.meshes, "bodies", "clearance")
     rules: Any = None
     told = (bodies.world if world is None and pairs is None else world, group, mask, ignore)
     if pairs is None or still_pairs is not False or any(rule is not None for rule in told):
@@ -282,7 +281,7 @@ def clearance(
         tuning=Tuning(broad_phase="off") if everything else None,
     )  # fmt: skip
     check_motion(bodies, options.motion)
-    options.check_meshes(bodies.meshes)
+    options.check_meshes(bodies.meshes, of_step=False)
     engine = engine_on(get_backend(options.backend, options.precision, PROGRAMS), options)
     if pairs is None:
         margin = 0.0 if everything else asked.max_distance
@@ -290,6 +289,7 @@ def clearance(
     else:
         some = pairs
         warn_of_invalid_in(bodies, some)
+    refuse_ends_in(bodies, some, "bodies", "clearance")
     return measured(engine, bodies, some, asked, progress)
 
 

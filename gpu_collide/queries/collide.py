@@ -246,7 +246,7 @@ def collide(
     )  # fmt: skip
     if progress is not None:
         check_callable(progress, "progress")
-    exit = check_exit(exit, options, bodies.meshes)
+    exit = check_exit(exit, options)
     if pairs is not None:
         if rules is not None:
             refuse_rules(world=world, group=group, mask=mask, ignore=ignore,

@@ -10,8 +10,8 @@ from gpu_collide._calls import within_memory
 from gpu_collide._validate import check_finite, check_pairs, lengths_of_pairs
 from gpu_collide.backends import get_backend, sources
 from gpu_collide.bodies.bodies import Bodies, check_bodies
-from gpu_collide.bodies.refusals import refuse_ends
 from gpu_collide.bodies.rules import check_rules
+from gpu_collide.queries.cans import fields_of_cans, has_cans, with_capsules
 from gpu_collide.queries.collide import refuse_rules, warn_of_invalid_in
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.engine_cache import options_of
@@ -126,10 +126,9 @@ def contacts_at(
     elif pairs is not None:
         refuse_rules(**rules)
     bodies = check_bodies(bodies)
-    refuse_ends(bodies.meshes, "bodies", "contacts_at")
     how = {name: value for name, value in how.items() if value is not None}
     options = options_of(**how)
-    options.check_meshes(bodies.meshes)
+    options.check_meshes(bodies.meshes, of_step=False)
     there = bodies.start if bodies.start is bodies.end else bodies.poses_at(time)
     stand = bodies.moved(there, there)
     if pairs is None:
@@ -146,17 +145,45 @@ def contacts_at(
         some = check_pairs(pairs, len(stand))
         near = lengths_of_pairs(margin, "margin", len(some), LONGEST)
         warn_of_invalid_in(stand, some)
-    rows = np.arange(len(some), dtype=np.int32)
     near = np.broadcast_to(near, (len(some),))
+    cans = has_cans(stand, some)
+    fields, info = (
+        _of_meshes(stand, some, near, time, how)
+        if cans is None
+        else _of_both(stand, some, near, time, how, cans)
+    )
+    info |= {"at": time, "margin": float(near.max(initial=0.0))}
+    if bodies.worlds is not None:
+        info["worlds"] = bodies.worlds
+    status = np.zeros(len(some), np.uint8)
+    status[fields["pair"]] = fields["status"]
+    warn_of_bodies(stand, some, status)
+    return Clearance(pairs=some, **fields, info=info)._of(stand)
+
+
+def _of_meshes(
+    stand: Bodies, some: Array, near: Array, time: float, how: dict[str, Any]
+) -> tuple[dict[str, Array], dict[str, Any]]:
+    """The rows of pairs without cylinders and cones, and who answered."""
+    rows = np.arange(len(some), dtype=np.int32)
     told = contacts(
         stand.take(some[:, 1]), stand, near, pairs=np.column_stack((rows, some[:, 0])), **how
     )  # B is the mover, so that normals lead to it
-    fields = _fields(told, near, _touch(stand, some), time)
-    info = {**told.info, "at": time, "margin": float(near.max(initial=0.0))}
-    if bodies.worlds is not None:
-        info["worlds"] = bodies.worlds
-    warn_of_bodies(stand, some, told.status)
-    return Clearance(pairs=some, **fields, info=info)._of(stand)
+    return _fields(told, near, _touch(stand, some), time), dict(told.info)
+
+
+def _of_both(
+    stand: Bodies, some: Array, near: Array, time: float, how: dict[str, Any], cans: Array
+) -> tuple[dict[str, Array], dict[str, Any]]:
+    """The rows of pairs of which some (p,) have a cylinder or a cone, and who answered."""
+    others, of = np.flatnonzero(~cans), np.flatnonzero(cans)
+    meshes, info = _of_meshes(with_capsules(stand), some[others], near[others], time, how)
+    found = fields_of_cans(stand, some[of], near[of], _touch(stand, some[of]), time, how)
+    meshes["pair"], found["pair"] = others[meshes["pair"]], of[found["pair"]]
+    fields = {name: np.concatenate([meshes[name], found[name]]) for name in meshes}
+    order = np.argsort(fields["pair"], kind="stable")
+    fields = {name: column[order] for name, column in fields.items()}
+    return fields | {"pair": fields["pair"].astype(np.int32)}, info
 
 
 def _time(at: Any) -> float:

@@ -17,7 +17,7 @@ from gpu_collide._validate import as_numpy, check_bool
 from gpu_collide.backends import get_backend, sources
 from gpu_collide.bodies.bodies import Bodies, with_spins
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.bodies.refusals import refuse_ends
+from gpu_collide.bodies.refusals import refuse_ends, refuse_ends_in
 from gpu_collide.bodies.spins import Spins
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.clearance_arguments import FINEST, PROGRAMS, Asked
@@ -41,9 +41,10 @@ _HALF = 1e-6
 _KNOWN = (Status.MISS, Status.HIT, Status.INITIAL_OVERLAP)
 
 
-def check_exit(exit: Any, options: Options, meshes: Sequence[Mesh]) -> bool:
+def check_exit(exit: Any, options: Options, meshes: Sequence[Mesh] = ()) -> bool:
     """The checked argument of this name. Raises ``ValueError`` where contacts are not exact, so that nothing
-    is said of what is between them, where each pair has a distance of its own, or of cylinders and cones."""
+    is said of what is between them, where each pair has a distance of its own, or of cylinders and cones
+    among `meshes`."""
     exit = check_bool(exit, "exit")
     if exit and options.refine != "exact":
         raise ValueError(
@@ -74,8 +75,10 @@ def with_exits(found: Contacts, bodies: Bodies, options: Options) -> Contacts:
     exits = np.full(found.n_pairs, np.nan)
     rows = np.flatnonzero(np.isin(found.status, (Status.HIT, Status.INITIAL_OVERLAP)))
     if len(rows):
+        pairs = as_numpy(found.pairs, "pairs")[rows]
+        refuse_ends_in(bodies, pairs, "bodies", "exit=True")
         first = np.where(found.status[rows] == Status.HIT, found.toi[rows], 0.0)
-        exits[rows] = _exits(_alone(bodies, as_numpy(found.pairs, "pairs")[rows], options), first, options)
+        exits[rows] = _exits(_alone(bodies, pairs, options), first, options)
     return dataclasses.replace(found, exit=exits)
 
 

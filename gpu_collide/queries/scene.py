@@ -22,7 +22,7 @@ from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses, as_poses
-from gpu_collide.bodies.refusals import refuse_ends
+from gpu_collide.bodies.refusals import refuse_ends_in
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.clearance_arguments import checked, measured
 from gpu_collide.queries.collide import answer, answer_pairs, check_distances, warn_of_invalid_in
@@ -266,7 +266,7 @@ check_start, exit, results, progress
             engine.options.check_meshes(bodies.meshes)
             if progress is not None:
                 check_callable(progress, "progress")
-            exit = check_exit(exit, engine.options, bodies.meshes)
+            exit = check_exit(exit, engine.options)
             if asked is not None:
                 with kept.work:
                     found = answer_pairs(engine, bodies, asked, progress, distances)
@@ -318,9 +318,8 @@ check_start, exit, results, progress
         with self._lock:
             bodies, kept = self._now(), self._kept
             everything = pairs is None and asked.max_distance == np.inf
-            refuse_ends(bodies.meshes, "scene", "clearance")
             engine = kept.engines.of(tuning=Tuning(broad_phase="off") if everything else None)
-            engine.options.check_meshes(bodies.meshes)
+            engine.options.check_meshes(bodies.meshes, of_step=False)
             with kept.work:
                 if pairs is None:
                     margin = 0.0 if everything else asked.max_distance
@@ -329,6 +328,7 @@ check_start, exit, results, progress
                 else:
                     some = pairs
                     warn_of_invalid_in(bodies, some)
+                refuse_ends_in(bodies, some, "scene", "clearance")
                 return measured(engine, bodies, some, asked, progress)
 
     def _now(self) -> Bodies:

@@ -124,28 +124,13 @@ GC_FN int gc_told_stands_out(const gc_manifold *m, gc_vec n, int kind, int a, in
            && gc_patch_outermost(&m->b, gc_scale(gc_patch_local(&m->b, n), GC_R(-1.0)), gc_patch_what(kind, 1), b);
 }
 
-GC_FN void gc_patch_body_load(
-    gc_patch_body *b,
-    GC_GLOBAL const int *forms,
-    GC_GLOBAL const int *ints,
-    GC_GLOBAL const gc_real *reals,
-    GC_GLOBAL const gc_real *turn,
-    int shape,
-    gc_vec at)
-{
-    b->form = forms + GC_PATCH_MESH_STRIDE * shape;
-    b->ints = ints;
-    b->reals = reals;
-    b->at = at;
-    for (int k = 0; k < 3; ++k) b->rows[k] = gc_load_vec(turn, k);
-}
-
 /* Which contacts count: region_out is 0 of those, and -2 of others. Of pairs that overlap, or touch where they stand out, contacts
  * apart are none that do not stand out: a box that is sunk in and stands over the side of the one below has corners before it. */
 GC_FN void gc_told_mark(
     const gc_manifold *m,
     int begin,
     int end,
+    int alone, /* all that have a place */
     GC_GLOBAL const gc_uchar *kind,
     GC_GLOBAL const int *a,
     GC_GLOBAL const int *b,
@@ -162,7 +147,7 @@ GC_FN void gc_told_mark(
         region[k] = place ? 0 : -2;
         if (place) least = GC_MIN(least, distance[k] + more);
     }
-    if (!(least <= touch)) return;
+    if (alone || !(least <= touch)) return;
     meets = least < GC_R(0.0);
     for (int k = begin; k < end; ++k) {
         if (region[k] < 0 || distance[k] + more < GC_R(0.0)) continue;
@@ -218,7 +203,7 @@ GC_KERNEL void c03_manifolds(
     GC_GLOBAL const gc_real *position_in, /* (n_bodies, 3) */
     GC_GLOBAL const gc_real *turn_in,     /* (n_bodies, 9) matrices that turn to the world */
     GC_GLOBAL const gc_real *radius_in,   /* of each mesh */
-    GC_GLOBAL const gc_real *rounding_in,
+    GC_GLOBAL const gc_real *rounding_in, /* below 0: of cylinders and cones, whose contacts are told as they are */
     GC_GLOBAL const int *forms_in, /* (n_meshes, GC_PATCH_MESH_STRIDE) */
     GC_GLOBAL const int *flat_in,
     GC_GLOBAL const gc_real *flat_reals_in,
@@ -232,7 +217,7 @@ GC_KERNEL void c03_manifolds(
     GC_GLOBAL int *regions_out)   /* (n_pairs,) */
 {
     for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
-        int pair = first + i, begin = start_in[pair], end = start_in[pair + 1], short_of = 0, leader;
+        int pair = first + i, begin = start_in[pair], end = start_in[pair + 1], short_of = 0, leader, alone;
         gc_manifold m;
         gc_vec origin, zero = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
         m.kept = m.n = m.region = 0;
@@ -243,8 +228,9 @@ GC_KERNEL void c03_manifolds(
         m.shape_a = shape_in[m.body_a];
         m.shape_b = shape_in[m.body_b];
         m.size = GC_MAX(radius_in[m.shape_a], radius_in[m.shape_b]);
-        m.round_a = rounding_in[m.shape_a];
-        m.round_b = rounding_in[m.shape_b];
+        alone = rounding_in[m.shape_a] < GC_R(0.0) || rounding_in[m.shape_b] < GC_R(0.0);
+        m.round_a = GC_MAX(rounding_in[m.shape_a], GC_R(0.0));
+        m.round_b = GC_MAX(rounding_in[m.shape_b], GC_R(0.0));
         m.margin = margin + (m.round_a + m.round_b);
         m.room = room;
         m.ints = point_out + GC_PATCH_POINT_STRIDE * ((gc_long)room * i);
@@ -254,7 +240,7 @@ GC_KERNEL void c03_manifolds(
         gc_patch_body_load(
             &m.b, forms_in, flat_in, flat_reals_in, turn_in + 9 * (gc_long)m.body_b, m.shape_b,
             gc_sub(gc_load_vec(position_in, m.body_b), origin));
-        gc_told_mark(&m, begin, end, kind_in, feature_a_in, feature_b_in, distance_in, normal_in, region_out);
+        gc_told_mark(&m, begin, end, alone, kind_in, feature_a_in, feature_b_in, distance_in, normal_in, region_out);
         for (leader = begin; leader < end; ++leader) {
             int seeds[GC_PATCH_SEEDS][3], n_seeds = 0;
             gc_vec n = gc_load_vec(normal_in, leader);
@@ -267,7 +253,7 @@ GC_KERNEL void c03_manifolds(
                 if (region_out[k] != 0 || (k != leader && !(gc_dot(gc_load_vec(normal_in, k), n) >= GC_PATCH_ALIGNED)))
                     continue;
                 region_out[k] = 1; /* told by corners; 2: by itself */
-                if (gc_told_kind(kind_in[k]) == GC_NO_PLACE
+                if (alone || gc_told_kind(kind_in[k]) == GC_NO_PLACE
                     || !gc_told_corners(&m, kind_in[k], feature_a_in[k], feature_b_in[k], seeds, &n_seeds) || k == leader)
                     region_out[k] = 2;
             }
@@ -321,7 +307,7 @@ GC_KERNEL void c03_write(
     for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
         int pair = first + i, a = pairs_in[2 * pair], b = pairs_in[2 * pair + 1], to = point_start_in[i];
         gc_vec origin = gc_load_vec(position_in, a), offset = gc_sub(gc_load_vec(position_in, b), origin);
-        gc_real round_a = rounding_in[shape_in[a]], round_b = rounding_in[shape_in[b]];
+        gc_real round_a = GC_MAX(rounding_in[shape_in[a]], GC_R(0.0)), round_b = GC_MAX(rounding_in[shape_in[b]], GC_R(0.0));
         gc_patch_body turn_a, turn_b;
         for (int k = 0; k < 3; ++k) {
             turn_a.rows[k] = gc_load_vec(turn_in + 9 * (gc_long)a, k);

@@ -107,6 +107,22 @@ GC_FN gc_vec gc_flat_middle(const gc_patch_body *b, int face)
     return gc_load_vec(b->reals + b->form[GC_PATCH_MESH_normal], 2 * face + 1);
 }
 
+GC_FN void gc_patch_body_load(
+    gc_patch_body *b,
+    GC_GLOBAL const int *forms,
+    GC_GLOBAL const int *ints,
+    GC_GLOBAL const gc_real *reals,
+    GC_GLOBAL const gc_real *turn,
+    int shape,
+    gc_vec at)
+{
+    b->form = forms + GC_PATCH_MESH_STRIDE * shape;
+    b->ints = ints;
+    b->reals = reals;
+    b->at = at;
+    for (int k = 0; k < 3; ++k) b->rows[k] = gc_load_vec(turn, k);
+}
+
 /* from the world's axes to the body's */
 GC_FN gc_vec gc_patch_local(const gc_patch_body *b, gc_vec v)
 {

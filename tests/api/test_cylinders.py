@@ -374,7 +374,6 @@ def test_what_begins_nearer_tells_nothing_in_either_order(pair, backend):
         (lambda c, b: recorded(c).encounters(), "or cones, which encounters does not take"),
         (lambda c, b: gc.Mesh.join([gc.shapes.box(), c]), r"got Mesh\(cylinder, radius 0.5\) at place 1"),
         (lambda c, b: gc.shapes.cone(top=-1.0), "top: expected a length from 0 up"),
-        (lambda c, b: gc.contacts_at(b, b.start), "to_polyhedron"),
         (lambda c, b: gc.collide(b, contacts="first", exit=True), "to_polyhedron"),
         (lambda c, b: c.rounded(0.1), "radius: expected a mesh that is no cylinder or cone"),
         (lambda c, b: gc.Mesh([[0, 0, 0], [0, 0, 1]], [], ends=(0, 0)), "ends: expected two radii from 0 up"),

@@ -32,19 +32,22 @@ def manifolds_reference(contacts: Any, bodies: Bodies, max_points: int) -> dict[
     """Columns of `Manifolds` beside its pairs, of contacts at a pose, a `Clearance`, of bodies that are there
     at its time of the step. Keys of several points may be the same."""
     frames = Frames.of(bodies, contacts.info["at"], contacts.pairs)
-    rounding = np.array([mesh.rounding for mesh in bodies.meshes])
+    # cylinders and cones are not rounded, and their contacts are points already
+    can = np.array([mesh.ends is not None for mesh in bodies.meshes], bool)
+    can = can[frames.mesh_a] | can[frames.mesh_b]
+    rounding = np.array([mesh.rounding if mesh.ends is None else 0.0 for mesh in bodies.meshes])
     rounding = np.column_stack([rounding[frames.mesh_a], rounding[frames.mesh_b]])
     rows = _told(contacts, frames)
     _move(rows, rows["normal"], -rounding[rows["pair"]])  # onto the meshes, whose faces are cut
     radius = np.array([mesh.radius for mesh in bodies.meshes])
     size = np.maximum(radius[frames.mesh_a], radius[frames.mesh_b])
-    rows = _without_ghosts(bodies, frames, rows, size)
+    rows = _without_ghosts(bodies, frames, rows, size, can)
     pair, normal = rows["pair"], rows["normal"]
     leader = _leaders(pair, normal)
     first, region = np.unique(leader, return_inverse=True)
     region = region.reshape(-1)
     least = rows["distance"][first] - TIE * size[pair[first]]
-    has = np.flatnonzero(rows["kind"] >= 0)
+    has = np.flatnonzero((rows["kind"] >= 0) & ~can[pair])
     corners, covered = corners_of(
         bodies, frames, {name: values[has] for name, values in rows.items()}, region[has], pair[first],
         normal[first], least, contacts.info["margin"] + rounding[pair[first]].sum(axis=1),
@@ -92,8 +95,11 @@ def _move(points: dict[str, Array], normal: Array, by: Array) -> None:
     points["point_b"] = points["point_b"] - by[:, 1:] * normal
 
 
-def _without_ghosts(bodies: Bodies, frames: Frames, rows: dict[str, Array], size: Array) -> dict[str, Array]:
-    """Of pairs that overlap or touch, without places that are there only because they do.
+def _without_ghosts(
+    bodies: Bodies, frames: Frames, rows: dict[str, Array], size: Array, can: Array
+) -> dict[str, Array]:
+    """Of pairs that overlap or touch, without places that are there only because they do; of cylinders and
+    cones all.
 
     A box that is sunk into another and stands over its side a little has corners beside that side. They would
     hold it from sliding, and are gone when it is out again.
@@ -103,7 +109,7 @@ def _without_ghosts(bodies: Bodies, frames: Frames, rows: dict[str, Array], size
     touch = rows["distance"] <= WITHIN * size[rows["pair"]]
     touching = np.zeros_like(meets)
     touching[rows["pair"][touch]] = True
-    some = np.flatnonzero((rows["distance"] >= 0.0) & touching[rows["pair"]])
+    some = np.flatnonzero((rows["distance"] >= 0.0) & touching[rows["pair"]] & ~can[rows["pair"]])
     out = stands_out(bodies, frames, {name: values[some] for name, values in rows.items()})
     meets[rows["pair"][some[out & touch[some]]]] = True  # it touches elsewhere, too
     ghost = some[~out & meets[rows["pair"][some]]]
