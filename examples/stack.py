@@ -1,9 +1,9 @@
 """Bodies that come to rest, roll and pour: ``python examples/stack.py [SCENE] [STEPS] [PICTURE]``.
 
 Scenes of the solver in `solving/solver.py`: ``stack`` of ten boxes, ``pyramid``, ``ramp`` with a box that
-holds and one that slides, ``balls`` that roll down it, ``car`` on four wheels that rolls into boxes,
-``race``, a car that drives where a recorded one did and then brakes, ``bowl`` into which bodies are
-poured. Each is run warm and cold, that is, without carrying impulses.
+holds and one that slides, ``balls`` that roll down it, ``cans`` among them, ``car`` on four cylinders that
+rolls into boxes, ``race``, a car that drives where a recorded one did and then brakes, ``bowl`` into which
+bodies are poured. Each is run warm and cold, that is, without carrying impulses.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import numpy as np
 import gpu_collide as gc
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "solving"))
-from solver import GRAVITY, World  # noqa: E402  in the folder beside
+from solver import GRAVITY, World, product  # noqa: E402  in the folder beside
 
 FLOOR, BOX = gc.shapes.box((40, 40, 1)), gc.shapes.box()
 
@@ -59,23 +59,32 @@ def yard(side=9.0, thick=1.0):
     )
 
 
-def balls(n=12, radius=0.3, **how):
-    """Balls that roll down a slope into a yard."""
+def balls(n=12, radius=0.3, cans=0, **how):
+    """Balls, of which some are cylinders, that roll down a slope into a yard."""
     meshes, shape, at, quat = yard()
     top = np.asarray(at[-1]) + (0.5 + radius) * UP - 2.2 * DOWN
     ball = [top + 0.8 * (k // 6) * DOWN + [0, 1.1 * (k % 6 - 2.5) + 0.2 * (k // 6), 0] for k in range(n)]
-    return World([*meshes, gc.shapes.sphere(radius)], shape + [3] * n, at + ball, quat + [ONE] * n,
-                 [0] * len(at) + [1] * n, **how)  # fmt: skip
+    is_can = (np.arange(n) * cans // n != np.arange(1, n + 1) * cans // n).astype(int)
+    return World([*meshes, gc.shapes.sphere(radius), gc.shapes.cylinder(radius, 0.8)],
+                 shape + (3 + is_can).tolist(), at + ball, quat + [ALONG_Y] * n, [0] * len(at) + [1] * n,
+                 **how)  # fmt: skip
+
+
+def cans(**how):
+    return balls(cans=6, **how)
 
 
 def car(place, quat, at=(), wheel=0.35):
     """A box on four wheels: meshes, shapes, positions, quaternions, masses, and pins, after bodies `at`."""
     frame, size = gc.Poses.from_quat_wxyz([place], [quat]), wheel / 0.35
     body = gc.shapes.box((1.8 * size, size, 0.4 * size))
-    return ([body, gc.shapes.sphere(wheel)], [0, 1, 1, 1, 1], [place, *frame.apply(size * AXLES)],
-            [quat] * 5, [4] + [0.5] * 4, pins(len(at), size))  # fmt: skip
+    wheels = product(np.tile(quat, (4, 1)), np.tile(ALONG_Y, (4, 1)))
+    return ([body, gc.shapes.cylinder(wheel, 0.3 * size)], [0, 1, 1, 1, 1],
+            [place, *frame.apply(size * AXLES)], [quat, *wheels], [4] + [0.5] * 4,
+            pins(len(at), size))  # fmt: skip
 
 
+ALONG_Y = [np.sqrt(0.5), -np.sqrt(0.5), 0, 0]  # a cylinder's axis
 AXLES = np.array([[x, y, -0.25] for x in (-0.6, 0.6) for y in (-0.85, 0.85)])
 
 
@@ -83,7 +92,7 @@ def pins(first, size, steer=0.0):
     """Both ends of the axle of each wheel; those of the front are turned."""
     side = np.array([0, 0.2, 0])
     ways = [side, side, *[0.2 * np.array([-np.sin(steer), np.cos(steer), 0])] * 2]
-    return [(first, size * (place + sign * way), first + 1 + k, size * sign * side)
+    return [(first, size * (place + sign * way), first + 1 + k, size * sign * np.array([0, 0, 0.2]))
             for k, (place, way) in enumerate(zip(AXLES, ways, strict=True)) for sign in (-1, 1)]  # fmt: skip
 
 
@@ -114,7 +123,7 @@ class Race(World):
         super().step()
 
     def passes(self, blocks, h, push):
-        axle = self.turn[2:, :, 1]
+        axle = self.turn[2:, :, 2]
         more = (5.0 / self.wheel if self.left > 0 else 0.0) - (self.velocity[2:, 3:] * axle).sum(axis=1)
         most = (50.0 if self.left > 0 else 1000.0) * h
         self.velocity[2:, 3:] += np.clip(more, -most, most)[:, None] * axle
@@ -174,6 +183,7 @@ SCENES = {
     "pyramid": pyramid,
     "ramp": ramp,
     "balls": balls,
+    "cans": cans,
     "car": crash,
     "race": race,
     "bowl": bowl,

@@ -202,11 +202,13 @@ def times(matrix, vector):
 
 
 def inertia_of(mesh):
-    """Of a solid of mass 1 whose frame is its middle and whose axes are its own: of a sphere or a capsule, or
-    of the pyramids on its faces."""
+    """Of a solid of mass 1 whose frame is its middle and whose axes are its own: of a cylinder, a sphere or a
+    capsule, or of the pyramids on its faces."""
     if mesh.thin:
         size = np.ptp(mesh.vertices, axis=0)
         r, h = mesh.rounding, size.max()
+        if mesh.ends is not None:
+            return np.where(size > 0, 0.5 * r**2, 0.25 * r**2 + h**2 / 12)
         ball, rod = 4 / 3 * r, h  # volumes, but for pi r^2
         along = (0.4 * ball + 0.5 * rod) * r**2
         across = ball * (0.4 * r**2 + 0.375 * r * h + 0.25 * h**2) + rod * (0.25 * r**2 + h**2 / 12)
