@@ -59,7 +59,9 @@ def prism(mesh, around, sides=32):
     if mesh.ends is None:
         return mesh
     angle = 2 * np.pi * np.arange(sides) / sides
-    ring = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1) / (np.cos(np.pi / sides) if around else 1)
+    ring = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1) / (
+        np.cos(np.pi / sides) if around else 1
+    )
     ends = zip(mesh.vertices, mesh.ends, strict=True)
     return gc.shapes.convex_hull(np.concatenate([c + r * ring if r else c[None] for c, r in ends]))
 
@@ -143,7 +145,9 @@ def test_ground_of_many_triangles(backend, ground):
     if ground == "closed":
         mesh = gc.Mesh(FLOOR.vertices - [0, 0, 0.5], FLOOR.faces)
     for height, quat, n in ((0.499, ONE, 4), (0.501, ONE, 4), (0.499, UP, 2)):
-        points = at([mesh, CAN], [[0, 0, 0], [0.13, 0.1, height]], [ONE, quat], backend=backend.kind).manifolds()
+        points = at(
+            [mesh, CAN], [[0, 0, 0], [0.13, 0.1, height]], [ONE, quat], backend=backend.kind
+        ).manifolds()
         assert len(points) == n and np.abs(points.distance - (height - 0.5)).max() < 1e-15
         assert np.abs(points.normal - [0, 0, 1]).max() < 1e-15
 
@@ -152,7 +156,9 @@ def test_a_groove_holds_a_can_at_both_walls(backend):
     """Of an L-shaped trough turned by 45 degrees: a region for each wall."""
     walls = gc.Mesh([[0, -2, 0], [2, -2, 2], [2, 2, 2], [0, 2, 0], [-2, -2, 2], [-2, 2, 2]],
                     [[0, 1, 2, 3], [0, 3, 5, 4]])  # fmt: skip
-    points = at([walls, CAN], [[0, 0, 0], [0, 0, 0.5 * 2**0.5 - 1e-3]], [ONE, UP], backend=backend.kind).manifolds()
+    points = at(
+        [walls, CAN], [[0, 0, 0], [0, 0, 0.5 * 2**0.5 - 1e-3]], [ONE, UP], backend=backend.kind
+    ).manifolds()
     assert len(points) == 4 and points.region.tolist() == [0, 0, 1, 1]
     assert np.abs(points.distance + 1e-3 * 0.5**0.5).max() < 1e-15
 
@@ -213,7 +219,10 @@ def test_a_scene_turned_or_told_in_another_order_has_the_same_contacts(kind):
     for name, pair in (("distance", "distance"), ("point_a", "point_b"), ("feature_a", "feature_b")):
         rows = [
             np.lexsort([x, y, found_.pair])
-            for found_, x, y in ((found, found.feature_a, found.feature_b), (other, other.feature_b, other.feature_a))
+            for found_, x, y in (
+                (found, found.feature_a, found.feature_b),
+                (other, other.feature_b, other.feature_a),
+            )
         ]
         a, b = getattr(found, name)[rows[0]], getattr(other, pair)[rows[1]]
         near = np.isfinite(found.distance[rows[0]])
@@ -262,7 +271,9 @@ def test_points_of_a_wheel_that_rolls_are_known_from_step_to_step():
 
 def test_a_scene_has_the_contacts_of_its_bodies_and_clearance_of_the_others():
     meshes = [FLOOR, CAN, gc.shapes.box(), gc.shapes.sphere(0.5)]
-    poses = gc.Poses.from_quat_wxyz([[0, 0, -0.5], [0, 0, 0.499], [1.2, 0, 0.501], [-1.001, 0, 0.5]], [ONE] * 4)
+    poses = gc.Poses.from_quat_wxyz(
+        [[0, 0, -0.5], [0, 0, 0.499], [1.2, 0, 0.501], [-1.001, 0, 0.5]], [ONE] * 4
+    )
     bodies = gc.Bodies(meshes, [0, 1, 2, 3], poses, poses)
     with gc.Scene(meshes, [0, 1, 2, 3], poses, backend="cpu") as scene:
         found, want = gc.contacts_at(scene, margin=0.01), gc.contacts_at(bodies, margin=0.01, backend="cpu")
@@ -270,7 +281,9 @@ def test_a_scene_has_the_contacts_of_its_bodies_and_clearance_of_the_others():
             assert np.array_equal(getattr(found, name), getattr(want, name)), name
         assert {tuple(x) for x in found.pairs[found.pair].tolist()} == {(0, 1), (0, 2), (0, 3), (1, 3)}
         assert abs(scene.clearance([[0, 2]]).distance[0] - 1e-3) < 1e-12
-        with pytest.raises(ValueError, match="scene: expected pairs without cylinders and cones.*bodies 0 and 1"):
+        with pytest.raises(
+            ValueError, match="scene: expected pairs without cylinders and cones.*bodies 0 and 1"
+        ):
             scene.clearance([[0, 2], [0, 1]])
 
 
