@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide.results.enums import Kind, Status
-from gpu_collide.results.file_format import Field, FileFormat, Group
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import clearance_faults
 from gpu_collide.results.result import Result, counted, made_by, whole_number
 
@@ -24,25 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CLEARANCE_ROWS", "Clearance"]
 
-#: What a query finds of each row, beside its pair.
-CLEARANCE_ROWS: dict[str, Field] = {
-    "status": (np.uint8, ()),
-    "time": (np.float64, ()),
-    "distance": (np.float64, ()),
-    "lower_bound": (np.float64, ()),
-    "kind": (np.int8, ()),
-    "feature_a": (np.int32, ()),
-    "feature_b": (np.int32, ()),
-    "point_a": (np.float64, (3,)),
-    "point_b": (np.float64, (3,)),
-    "normal": (np.float64, (3,)),
-}
-_ROWS: dict[str, Field] = {"pair": (np.int32, ()), **CLEARANCE_ROWS}
-_PAIRS: dict[str, Field] = {"pairs": (np.int32, (2,))}
-
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Clearance(Result):
+class Clearance(Result, rows="pair"):
     """How near the bodies of each pair come to each other.
 
     A row for each pair, in their order: the moment of the step at which they are nearest. With times asked
@@ -92,30 +76,24 @@ class Clearance(Result):
         Backend, device, precision, timings, and what was asked.
     """
 
-    _format: ClassVar[FileFormat] = FileFormat(
-        version=1,
-        groups=(Group(_PAIRS, "pairs"), Group(_ROWS, "pair")),
-        faults=clearance_faults,
-        kind="Clearance",
-    )
-    _rows: ClassVar[dict[str, Field]] = _ROWS
+    _format: ClassVar[FileFormat] = FileFormat(version=1, faults=clearance_faults, kind="Clearance")
     #: Of contacts at a pose the bodies that stand there, until they are saved.
     _bodies: ClassVar[Bodies | None] = None
     #: What makes manifolds; `gpu_collide.queries.manifolds` puts it here.
     _reduce: ClassVar[Callable[[Clearance, Bodies, int], Manifolds]]
 
-    pairs: NDArray[np.int32]
-    pair: NDArray[np.int32]
-    status: NDArray[np.uint8]
-    time: NDArray[np.float64]
-    distance: NDArray[np.float64]
-    lower_bound: NDArray[np.float64]
-    kind: NDArray[np.int8]
-    feature_a: NDArray[np.int32]
-    feature_b: NDArray[np.int32]
-    point_a: NDArray[np.float64]
-    point_b: NDArray[np.float64]
-    normal: NDArray[np.float64]
+    pairs: NDArray[np.int32] = array_field(np.int32, 2, like="pairs")
+    pair: NDArray[np.int32] = array_field(np.int32)
+    status: NDArray[np.uint8] = array_field(np.uint8)
+    time: NDArray[np.float64] = array_field(np.float64, finite=False)
+    distance: NDArray[np.float64] = array_field(np.float64, finite=False)
+    lower_bound: NDArray[np.float64] = array_field(np.float64, finite=False)
+    kind: NDArray[np.int8] = array_field(np.int8)
+    feature_a: NDArray[np.int32] = array_field(np.int32)
+    feature_b: NDArray[np.int32] = array_field(np.int32)
+    point_a: NDArray[np.float64] = array_field(np.float64, 3)
+    point_b: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def manifolds(self, max_points: int = 4, *, bodies: Bodies | None = None) -> Manifolds:
@@ -199,3 +177,7 @@ class Clearance(Result):
                 f"  least     {self.distance[least]:.6g} at t = {self.time[least]:.6g}, bodies {a} and {b}"
             )
         return "\n".join(lines + made_by(self.info))
+
+
+#: What a query finds of each row, beside its pair.
+CLEARANCE_ROWS = {name: field for name, field in Clearance._rows.items() if name != "pair"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_int_array, as_numpy, how_many
-from gpu_collide.results.file_format import Field, FileFormat, Group
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import contact_faults
 from gpu_collide.results.indexing import has_bodies
 from gpu_collide.results.part_names import PART_FIELDS, NamedLater, parts_of_contacts
@@ -33,42 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["Contacts", "Kind", "Status", "CONTACT_DTYPE"]
 
 
-_PER_PAIR: dict[str, Field] = {"status": (np.uint8, ()), "toi": (np.float64, ())}
-_START: dict[str, Field] = {"contact_start": (np.int64, ())}
-_PER_CONTACT: dict[str, Field] = {
-    "pair": (np.int32, ()),
-    "kind": (np.uint8, ()),
-    "feature_a": (np.int32, ()),
-    "feature_b": (np.int32, ()),
-    "time": (np.float64, ()),
-    "position": (np.float64, (3,)),
-    "normal": (np.float64, (3,)),
-    "properness": (np.float64, ()),
-    "local_a": (np.float64, (3,)),
-    "local_b": (np.float64, (3,)),
-    "normal_speed": (np.float64, ()),
-    "sustained": (np.bool_, ()),
-    "time_end": (np.float64, ()),
-}
-CONTACT_DTYPE = np.dtype([(name, dtype, shape) for name, (dtype, shape) in _PER_CONTACT.items()], align=True)
-
-_PAIRS: dict[str, Field] = {"pairs": (np.int32, (2,))}
-_EXIT: dict[str, Field] = {"exit": (np.float64, ())}
-FORMAT = FileFormat(
-    version=4,  # 2: pairs; 3: checksums; 4: names of parts
-    unnamed=3,
-    first_with_checksums=3,
-    groups=(
-        Group(_PER_PAIR, "status"), Group(_START, "status", 1), Group(_PER_CONTACT, "pair"),
-        Group(_PAIRS, "status"), Group(_EXIT, "status"), Group(PART_FIELDS, "pair"),
-    ),
-    faults=contact_faults,
-    optional=("pairs", *_EXIT, *PART_FIELDS),
-)  # fmt: skip
-
-
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Contacts(Result):
+class Contacts(Result, rows="pair", starts=("contact_start", "pair")):
     """Every contact of every pair: arrays ordered by (pair, time, kind, feature_a, feature_b).
 
     All arrays are on the host, or all are on the device that computed them: the option ``results`` of the
@@ -125,31 +91,33 @@ class Contacts(Result):
         back. `part_names` has the names.
     """
 
-    _format: ClassVar[FileFormat] = FORMAT
-    _rows: ClassVar[dict[str, Field]] = _PER_CONTACT
-    _starts = ("contact_start", "pair")
-
-    status: NDArray[np.uint8]
-    toi: NDArray[np.float64]
-    contact_start: NDArray[np.int64]
-    pair: NDArray[np.int32]
-    kind: NDArray[np.uint8]
-    feature_a: NDArray[np.int32]
-    feature_b: NDArray[np.int32]
-    time: NDArray[np.float64]
-    position: NDArray[np.float64]
-    normal: NDArray[np.float64]
-    properness: NDArray[np.float64]
-    local_a: NDArray[np.float64]
-    local_b: NDArray[np.float64]
-    normal_speed: NDArray[np.float64]
-    sustained: NDArray[np.bool_]
-    time_end: NDArray[np.float64]
-    pairs: NDArray[np.int32] | None = None
+    _format: ClassVar[FileFormat] = FileFormat(
+        version=4,  # 2: pairs; 3: checksums; 4: names of parts
+        faults=contact_faults,
+        unnamed=3,
+        first_with_checksums=3,
+    )
+    status: NDArray[np.uint8] = array_field(np.uint8, like="status")
+    toi: NDArray[np.float64] = array_field(np.float64, like="status", finite=False)
+    contact_start: NDArray[np.int64] = array_field(np.int64, like="status", more=1)
+    pair: NDArray[np.int32] = array_field(np.int32)
+    kind: NDArray[np.uint8] = array_field(np.uint8)
+    feature_a: NDArray[np.int32] = array_field(np.int32)
+    feature_b: NDArray[np.int32] = array_field(np.int32)
+    time: NDArray[np.float64] = array_field(np.float64)
+    position: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    properness: NDArray[np.float64] = array_field(np.float64)
+    local_a: NDArray[np.float64] = array_field(np.float64, 3)
+    local_b: NDArray[np.float64] = array_field(np.float64, 3)
+    normal_speed: NDArray[np.float64] = array_field(np.float64)
+    sustained: NDArray[np.bool_] = array_field(np.bool_)
+    time_end: NDArray[np.float64] = array_field(np.float64)
+    pairs: NDArray[np.int32] | None = array_field(np.int32, 2, like="status", optional=True)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
     part_a: NDArray[np.int32] | None = NamedLater("part_a")  # type: ignore[assignment]
     part_b: NDArray[np.int32] | None = NamedLater("part_b")  # type: ignore[assignment]
-    exit: NDArray[np.float64] | None = None
+    exit: NDArray[np.float64] | None = array_field(np.float64, like="status", optional=True)
 
     @property
     def n_pairs(self) -> int:
@@ -302,3 +270,6 @@ class Contacts(Result):
             if lasting:
                 lines.append(f"  sustained {lasting}")
         return "\n".join(lines + made_by(self.info, "refine"))
+
+
+CONTACT_DTYPE = np.dtype([(name, *field) for name, field in Contacts._rows.items()], align=True)

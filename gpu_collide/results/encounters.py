@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_parts
-from gpu_collide.results.file_format import Field, FileFormat, Group
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import encounter_faults
 from gpu_collide.results.ids import BodyIds
 from gpu_collide.results.part_names import PART_FIELDS, joined_names
@@ -25,27 +25,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Encounters", "encounters_of"]
 
-_FIELDS: dict[str, Field] = {
-    "body_a": (np.int32, ()),
-    "body_b": (np.int32, ()),
-    "first_time": (np.float64, ()),
-    "last_time": (np.float64, ()),
-    "first_step": (np.int64, ()),
-    "last_step": (np.int64, ()),
-    "contacts": (np.int64, ()),
-    "in_touch": (np.bool_, ()),
-    "approach": (np.float64, ()),
-    "hardest": (np.int64, ()),
-    "hardest_step": (np.int64, ()),
-    "hardest_time": (np.float64, ()),
-    "position": (np.float64, (3,)),
-    "normal": (np.float64, (3,)),
-}
-_DEPTHS: dict[str, Field] = {"depth": (np.float64, ()), "depth_time": (np.float64, ())}
+_DEPTHS = ("depth", "depth_time")
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Encounters(BodyIds, Result):
+class Encounters(BodyIds, Result, rows="body_a"):
     """Consecutive steps in which two bodies are together, sorted by (first_time, body_a, body_b, first_step).
 
     Two bodies are together in a step in which they have a contact, or at whose start they overlap. Made by
@@ -99,36 +83,29 @@ class Encounters(BodyIds, Result):
 
     _format: ClassVar[FileFormat] = FileFormat(
         version=4,  # 2: names of parts; 3: encounters without a contact; 4: depths
-        groups=(Group(_FIELDS, "body_a"), Group(PART_FIELDS, "body_a"), Group(_DEPTHS, "body_a")),
         faults=encounter_faults,
-        optional=(*PART_FIELDS, *_DEPTHS),
         kind="Encounters",
     )
-    _rows: ClassVar[dict[str, Field]] = _FIELDS
 
-    body_a: NDArray[np.int32]
-    body_b: NDArray[np.int32]
-    first_time: NDArray[np.float64]
-    last_time: NDArray[np.float64]
-    first_step: NDArray[np.int64]
-    last_step: NDArray[np.int64]
-    contacts: NDArray[np.int64]
-    in_touch: NDArray[np.bool_]
-    approach: NDArray[np.float64]
-    hardest: NDArray[np.int64]
-    hardest_step: NDArray[np.int64]
-    hardest_time: NDArray[np.float64]
-    position: NDArray[np.float64]
-    normal: NDArray[np.float64]
+    body_a: NDArray[np.int32] = array_field(np.int32)
+    body_b: NDArray[np.int32] = array_field(np.int32)
+    first_time: NDArray[np.float64] = array_field(np.float64)
+    last_time: NDArray[np.float64] = array_field(np.float64)
+    first_step: NDArray[np.int64] = array_field(np.int64)
+    last_step: NDArray[np.int64] = array_field(np.int64)
+    contacts: NDArray[np.int64] = array_field(np.int64)
+    in_touch: NDArray[np.bool_] = array_field(np.bool_)
+    approach: NDArray[np.float64] = array_field(np.float64, finite=False)
+    hardest: NDArray[np.int64] = array_field(np.int64)
+    hardest_step: NDArray[np.int64] = array_field(np.int64)
+    hardest_time: NDArray[np.float64] = array_field(np.float64, finite=False)
+    position: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
     part_a: NDArray[np.int32] | None = None
     part_b: NDArray[np.int32] | None = None
-    depth: NDArray[np.float64] | None = None
-    depth_time: NDArray[np.float64] | None = None
-
-    @property
-    def _columns(self) -> Mapping[str, Field]:
-        return super()._columns if self.depth is None else {**super()._columns, **_DEPTHS}
+    depth: NDArray[np.float64] | None = array_field(np.float64, optional=True)
+    depth_time: NDArray[np.float64] | None = array_field(np.float64, optional=True)
 
     def _told(self, rows: slice) -> dict[str, Array]:
         more = {} if self.depth is None else {name: getattr(self, name)[rows] for name in _DEPTHS}
@@ -268,7 +245,7 @@ def _joined(parts: Sequence[Encounters]) -> Encounters:
         before = max(before, int(part.last_step.max(initial=-1)))
     named, said = joined_names(parts)
     deep = all(part.depth is not None for part in parts)
-    names = (*_FIELDS, *_DEPTHS) if deep else tuple(_FIELDS)
+    names = (*Encounters._rows, *_DEPTHS) if deep else tuple(Encounters._rows)
     rows = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names} | named
     earlier = np.cumsum([0] + [int(part.contacts.sum()) for part in parts[:-1]])  # each contact is in one
     rows["hardest"] += np.where(rows["hardest"] < 0, 0, np.repeat(earlier, [len(part) for part in parts]))

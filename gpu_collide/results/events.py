@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide.results.enums import EventKind
-from gpu_collide.results.file_format import Field, FileFormat, Group
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import event_faults
 from gpu_collide.results.ids import BodyIds
 from gpu_collide.results.result import Result, counted, made_by
@@ -19,23 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["TrafficEvents"]
 
 
-_VECTOR = (np.float64, (3,))
-_NUMBER = (np.float64, ())
-_COUNT = (np.int64, ())
-_CODE = (np.uint8, ())
-_FIELDS: dict[str, Field] = {
-    "body_a": (np.int32, ()), "body_b": (np.int32, ()), "kind": _CODE, "time": _NUMBER, "step": _COUNT,
-    "first_time": _NUMBER, "last_time": _NUMBER, "first_step": _COUNT, "last_step": _COUNT,
-    "position": _VECTOR, "normal": _VECTOR, "normal_in_a": _VECTOR, "normal_in_b": _VECTOR,
-    "clock_a": _CODE, "clock_b": _CODE, "side_a": _CODE, "side_b": _CODE,
-    "closing_speed": _NUMBER, "relative_velocity": _VECTOR, "speed_a": _NUMBER, "speed_b": _NUMBER,
-    "heading_difference": _NUMBER, "gap": _NUMBER, "depth": _NUMBER, "overlap_frames": _COUNT,
-    "ttc": _NUMBER, "ttc_time": _NUMBER, "pet": _NUMBER,
-}  # fmt: skip
-
-
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class TrafficEvents(BodyIds, Result):
+class TrafficEvents(BodyIds, Result, rows="body_a"):
     """Meetings and near misses of two vehicles each, sorted by (time, body_a, body_b, step).
 
     Made by `gpu_collide.events`. ``len()`` is the number of rows. Vehicles have their x axis ahead and their
@@ -99,39 +84,36 @@ class TrafficEvents(BodyIds, Result):
         As in `TrajectoryContacts`, and what was asked.
     """
 
-    _format: ClassVar[FileFormat] = FileFormat(
-        version=1, groups=(Group(_FIELDS, "body_a"),), faults=event_faults, kind="TrafficEvents"
-    )
-    _rows: ClassVar[dict[str, Field]] = _FIELDS
+    _format: ClassVar[FileFormat] = FileFormat(version=1, faults=event_faults, kind="TrafficEvents")
 
-    body_a: NDArray[np.int32]
-    body_b: NDArray[np.int32]
-    kind: NDArray[np.uint8]
-    time: NDArray[np.float64]
-    step: NDArray[np.int64]
-    first_time: NDArray[np.float64]
-    last_time: NDArray[np.float64]
-    first_step: NDArray[np.int64]
-    last_step: NDArray[np.int64]
-    position: NDArray[np.float64]
-    normal: NDArray[np.float64]
-    normal_in_a: NDArray[np.float64]
-    normal_in_b: NDArray[np.float64]
-    clock_a: NDArray[np.uint8]
-    clock_b: NDArray[np.uint8]
-    side_a: NDArray[np.uint8]
-    side_b: NDArray[np.uint8]
-    closing_speed: NDArray[np.float64]
-    relative_velocity: NDArray[np.float64]
-    speed_a: NDArray[np.float64]
-    speed_b: NDArray[np.float64]
-    heading_difference: NDArray[np.float64]
-    gap: NDArray[np.float64]
-    depth: NDArray[np.float64]
-    overlap_frames: NDArray[np.int64]
-    ttc: NDArray[np.float64]
-    ttc_time: NDArray[np.float64]
-    pet: NDArray[np.float64]
+    body_a: NDArray[np.int32] = array_field(np.int32)
+    body_b: NDArray[np.int32] = array_field(np.int32)
+    kind: NDArray[np.uint8] = array_field(np.uint8)
+    time: NDArray[np.float64] = array_field(np.float64)
+    step: NDArray[np.int64] = array_field(np.int64)
+    first_time: NDArray[np.float64] = array_field(np.float64)
+    last_time: NDArray[np.float64] = array_field(np.float64)
+    first_step: NDArray[np.int64] = array_field(np.int64)
+    last_step: NDArray[np.int64] = array_field(np.int64)
+    position: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    normal_in_a: NDArray[np.float64] = array_field(np.float64, 3)
+    normal_in_b: NDArray[np.float64] = array_field(np.float64, 3)
+    clock_a: NDArray[np.uint8] = array_field(np.uint8)
+    clock_b: NDArray[np.uint8] = array_field(np.uint8)
+    side_a: NDArray[np.uint8] = array_field(np.uint8)
+    side_b: NDArray[np.uint8] = array_field(np.uint8)
+    closing_speed: NDArray[np.float64] = array_field(np.float64)
+    relative_velocity: NDArray[np.float64] = array_field(np.float64, 3)
+    speed_a: NDArray[np.float64] = array_field(np.float64)
+    speed_b: NDArray[np.float64] = array_field(np.float64)
+    heading_difference: NDArray[np.float64] = array_field(np.float64)
+    gap: NDArray[np.float64] = array_field(np.float64)
+    depth: NDArray[np.float64] = array_field(np.float64)
+    overlap_frames: NDArray[np.int64] = array_field(np.int64)
+    ttc: NDArray[np.float64] = array_field(np.float64, finite=False)
+    ttc_time: NDArray[np.float64] = array_field(np.float64, finite=False)
+    pet: NDArray[np.float64] = array_field(np.float64, finite=False)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property

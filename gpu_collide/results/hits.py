@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_collide._validate import as_numpy
 from gpu_collide.results.enums import Feature
-from gpu_collide.results.file_format import Field, FileFormat, Group
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import hits_faults
 from gpu_collide.results.result import Result, Status, counted, made_by
 
@@ -19,23 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Feature", "Hits"]
 
 
-_ROWS: dict[str, Field] = {
-    "query": (np.int32, ()),
-    "time": (np.float64, ()),
-    "point": (np.float64, (3,)),
-    "normal": (np.float64, (3,)),
-    "body": (np.int32, ()),
-    "face": (np.int32, ()),
-    "feature": (np.uint8, ()),
-    "number": (np.int32, ()),
-    "sphere": (np.int32, ()),
-}
-_STATUS: dict[str, Field] = {"status": (np.uint8, ())}
-_OFFSETS: dict[str, Field] = {"offsets": (np.int64, ())}
-
-
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Hits(Result):
+class Hits(Result, rows="query", starts=("offsets", "query")):
     """Touches along straight paths.
 
     With ``hits="first"`` or ``"any"`` there is a row for each query, with ``"all"`` a row for each touch,
@@ -77,26 +62,18 @@ class Hits(Result):
         paths of all queries.
     """
 
-    _format: ClassVar[FileFormat] = FileFormat(
-        version=1,
-        groups=(Group(_STATUS, "status"), Group(_OFFSETS, "status", 1), Group(_ROWS, "query")),
-        faults=hits_faults,
-        kind="Hits",
-    )
-    _rows: ClassVar[dict[str, Field]] = _ROWS
-    _starts = ("offsets", "query")
-
-    status: NDArray[np.uint8]
-    offsets: NDArray[np.int64]
-    query: NDArray[np.int32]
-    time: NDArray[np.float64]
-    point: NDArray[np.float64]
-    normal: NDArray[np.float64]
-    body: NDArray[np.int32]
-    face: NDArray[np.int32]
-    feature: NDArray[np.uint8]
-    number: NDArray[np.int32]
-    sphere: NDArray[np.int32]
+    _format: ClassVar[FileFormat] = FileFormat(version=1, faults=hits_faults, kind="Hits")
+    status: NDArray[np.uint8] = array_field(np.uint8, like="status")
+    offsets: NDArray[np.int64] = array_field(np.int64, like="status", more=1)
+    query: NDArray[np.int32] = array_field(np.int32)
+    time: NDArray[np.float64] = array_field(np.float64)
+    point: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    body: NDArray[np.int32] = array_field(np.int32)
+    face: NDArray[np.int32] = array_field(np.int32)
+    feature: NDArray[np.uint8] = array_field(np.uint8)
+    number: NDArray[np.int32] = array_field(np.int32)
+    sphere: NDArray[np.int32] = array_field(np.int32)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property

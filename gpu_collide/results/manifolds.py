@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_collide._validate import check_distance
 from gpu_collide.results.enums import Kind
-from gpu_collide.results.file_format import Field, FileFormat, Group
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import manifold_faults
 from gpu_collide.results.point_identity import matched
 from gpu_collide.results.result import Result, counted, made_by
@@ -20,22 +20,6 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
 
 __all__ = ["Manifolds", "PointMatch", "tangents_of"]
-
-_ROWS: dict[str, Field] = {
-    "pair": (np.int32, ()),
-    "region": (np.int32, ()),
-    "key": (np.uint64, ()),
-    "distance": (np.float64, ()),
-    "kind": (np.int8, ()),
-    "feature_a": (np.int32, ()),
-    "feature_b": (np.int32, ()),
-    "point_a": (np.float64, (3,)),
-    "point_b": (np.float64, (3,)),
-    "normal": (np.float64, (3,)),
-    "local_a": (np.float64, (3,)),
-    "local_b": (np.float64, (3,)),
-}
-_PAIRS: dict[str, Field] = {"pairs": (np.int32, (2,))}
 
 
 class PointMatch(NamedTuple):
@@ -65,7 +49,7 @@ class PointMatch(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Manifolds(Result):
+class Manifolds(Result, rows="pair"):
     """Contact points for a solver: of each region in which two bodies touch a few, at most four by default.
 
     A row for each point, ordered by pair and region; in a region the deepest first. A region is what touches
@@ -98,27 +82,21 @@ class Manifolds(Result):
         That of the contacts, and how many points a region may have.
     """
 
-    _format: ClassVar[FileFormat] = FileFormat(
-        version=1,
-        groups=(Group(_PAIRS, "pairs"), Group(_ROWS, "pair")),
-        faults=manifold_faults,
-        kind="Manifolds",
-    )
-    _rows: ClassVar[dict[str, Field]] = _ROWS
+    _format: ClassVar[FileFormat] = FileFormat(version=1, faults=manifold_faults, kind="Manifolds")
 
-    pairs: NDArray[np.int32]
-    pair: NDArray[np.int32]
-    region: NDArray[np.int32]
-    key: NDArray[np.uint64]
-    distance: NDArray[np.float64]
-    kind: NDArray[np.int8]
-    feature_a: NDArray[np.int32]
-    feature_b: NDArray[np.int32]
-    point_a: NDArray[np.float64]
-    point_b: NDArray[np.float64]
-    normal: NDArray[np.float64]
-    local_a: NDArray[np.float64]
-    local_b: NDArray[np.float64]
+    pairs: NDArray[np.int32] = array_field(np.int32, 2, like="pairs")
+    pair: NDArray[np.int32] = array_field(np.int32)
+    region: NDArray[np.int32] = array_field(np.int32)
+    key: NDArray[np.uint64] = array_field(np.uint64)
+    distance: NDArray[np.float64] = array_field(np.float64)
+    kind: NDArray[np.int8] = array_field(np.int8)
+    feature_a: NDArray[np.int32] = array_field(np.int32)
+    feature_b: NDArray[np.int32] = array_field(np.int32)
+    point_a: NDArray[np.float64] = array_field(np.float64, 3)
+    point_b: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    local_a: NDArray[np.float64] = array_field(np.float64, 3)
+    local_b: NDArray[np.float64] = array_field(np.float64, 3)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property

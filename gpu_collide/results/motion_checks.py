@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from gpu_collide.results.file_format import Field, FileFormat, Group
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import motion_checks_faults
 from gpu_collide.results.result import Result, Status, counted
 
@@ -16,26 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MotionChecks"]
 
-_ROWS: dict[str, Field] = {
-    "status": (np.uint8, ()),
-    "free_fraction": (np.float64, ()),
-    "time": (np.float64, ()),
-    "link": (np.int32, ()),
-    "other": (np.int32, ()),
-    "other_is_link": (np.bool_, ()),
-    "point": (np.float64, (3,)),
-    "pieces": (np.int64, ()),
-    "gap": (np.float64, ()),
-    "gap_bound": (np.float64, ()),
-    "gap_time": (np.float64, ()),
-    "gap_link": (np.int32, ()),
-    "gap_other": (np.int32, ()),
-    "gap_other_is_link": (np.bool_, ()),
-}
-
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class MotionChecks(Result):
+class MotionChecks(Result, rows="status"):
     """What `check_motions` proved, a row for each motion.
 
     Attributes
@@ -73,25 +56,22 @@ class MotionChecks(Result):
         Backend, device, precision, and what was asked.
     """
 
-    _format: ClassVar[FileFormat] = FileFormat(
-        version=1, groups=(Group(_ROWS, "status"),), faults=motion_checks_faults, kind="MotionChecks"
-    )
-    _rows: ClassVar[dict[str, Field]] = _ROWS
+    _format: ClassVar[FileFormat] = FileFormat(version=1, faults=motion_checks_faults, kind="MotionChecks")
 
-    status: NDArray[np.uint8]
-    free_fraction: NDArray[np.float64]
-    time: NDArray[np.float64]
-    link: NDArray[np.int32]
-    other: NDArray[np.int32]
-    other_is_link: NDArray[np.bool_]
-    point: NDArray[np.float64]
-    pieces: NDArray[np.int64]
-    gap: NDArray[np.float64]
-    gap_bound: NDArray[np.float64]
-    gap_time: NDArray[np.float64]
-    gap_link: NDArray[np.int32]
-    gap_other: NDArray[np.int32]
-    gap_other_is_link: NDArray[np.bool_]
+    status: NDArray[np.uint8] = array_field(np.uint8)
+    free_fraction: NDArray[np.float64] = array_field(np.float64, finite=False)
+    time: NDArray[np.float64] = array_field(np.float64, finite=False)
+    link: NDArray[np.int32] = array_field(np.int32)
+    other: NDArray[np.int32] = array_field(np.int32)
+    other_is_link: NDArray[np.bool_] = array_field(np.bool_)
+    point: NDArray[np.float64] = array_field(np.float64, 3)
+    pieces: NDArray[np.int64] = array_field(np.int64)
+    gap: NDArray[np.float64] = array_field(np.float64, finite=False)
+    gap_bound: NDArray[np.float64] = array_field(np.float64, finite=False)
+    gap_time: NDArray[np.float64] = array_field(np.float64, finite=False)
+    gap_link: NDArray[np.int32] = array_field(np.int32)
+    gap_other: NDArray[np.int32] = array_field(np.int32)
+    gap_other_is_link: NDArray[np.bool_] = array_field(np.bool_)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_parts
-from gpu_collide.results.clearance import CLEARANCE_ROWS
 from gpu_collide.results.enums import Kind, Status
-from gpu_collide.results.file_format import Field, FileFormat, Group
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import near_miss_faults
 from gpu_collide.results.ids import BodyIds
 from gpu_collide.results.result import Result, counted, joined_info, made_by, whole_number
@@ -19,7 +18,7 @@ from gpu_collide.results.runs import Runs
 from gpu_collide.results.trajectory_contacts import SKIP_DTYPE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -27,27 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["NearMisses", "sorted_by_time"]
 
-_ROWS: dict[str, Field] = {
-    "body_a": (np.int32, ()),
-    "body_b": (np.int32, ()),
-    "step": (np.int64, ()),
-    "fraction": (np.float64, ()),
-    "time": (np.float64, ()),
-    "gap": (np.float64, ()),
-    "closing_speed": (np.float64, ()),
-    "first_step": (np.int64, ()),
-    "last_step": (np.int64, ()),
-    **{name: field for name, field in CLEARANCE_ROWS.items() if name not in ("time", "distance")},
-}
-_SINCE: dict[str, Field] = {"since": (np.int64, ())}
-_SKIPPED: dict[str, Field] = {"skipped": (SKIP_DTYPE, ())}
-_MOVED: dict[str, Field] = {"moved": (np.int64, ())}
-_FRAMES: dict[str, Field] = {"frames": (np.int64, ())}
 _UNKNOWN = -1  # frames of a file of the first version
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class NearMisses(BodyIds, Result):
+class NearMisses(BodyIds, Result, rows="body_a"):
     """Passes of two bodies that come within ``max_distance`` along a recording, sorted by (time, body_a,
     body_b, step).
 
@@ -99,48 +82,38 @@ class NearMisses(BodyIds, Result):
 
     _format: ClassVar[FileFormat] = FileFormat(
         version=2,  # 2: what parts are joined by
-        groups=(
-            Group(_ROWS, "body_a"), Group(_SKIPPED, "skipped"), Group(_FRAMES, "frames"),
-            Group(_SINCE, "body_a"), Group(_MOVED, "moved"),
-        ),
         faults=near_miss_faults,
-        optional=("frames", "since", "moved"),
         kind="NearMisses",
-    )  # fmt: skip
-    _rows: ClassVar[dict[str, Field]] = _ROWS
+    )
 
-    body_a: NDArray[np.int32]
-    body_b: NDArray[np.int32]
-    step: NDArray[np.int64]
-    fraction: NDArray[np.float64]
-    time: NDArray[np.float64]
-    gap: NDArray[np.float64]
-    closing_speed: NDArray[np.float64]
-    first_step: NDArray[np.int64]
-    last_step: NDArray[np.int64]
-    status: NDArray[np.uint8]
-    lower_bound: NDArray[np.float64]
-    kind: NDArray[np.int8]
-    feature_a: NDArray[np.int32]
-    feature_b: NDArray[np.int32]
-    point_a: NDArray[np.float64]
-    point_b: NDArray[np.float64]
-    normal: NDArray[np.float64]
-    skipped: NDArray[np.void]
+    body_a: NDArray[np.int32] = array_field(np.int32)
+    body_b: NDArray[np.int32] = array_field(np.int32)
+    step: NDArray[np.int64] = array_field(np.int64)
+    fraction: NDArray[np.float64] = array_field(np.float64, finite=False)
+    time: NDArray[np.float64] = array_field(np.float64, finite=False)
+    gap: NDArray[np.float64] = array_field(np.float64, finite=False)
+    closing_speed: NDArray[np.float64] = array_field(np.float64, finite=False)
+    first_step: NDArray[np.int64] = array_field(np.int64)
+    last_step: NDArray[np.int64] = array_field(np.int64)
+    status: NDArray[np.uint8] = array_field(np.uint8)
+    lower_bound: NDArray[np.float64] = array_field(np.float64, finite=False)
+    kind: NDArray[np.int8] = array_field(np.int8)
+    feature_a: NDArray[np.int32] = array_field(np.int32)
+    feature_b: NDArray[np.int32] = array_field(np.int32)
+    point_a: NDArray[np.float64] = array_field(np.float64, 3)
+    point_b: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    skipped: NDArray[np.void] = array_field(SKIP_DTYPE, like="skipped")
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
-    frames: NDArray[np.int64] | None = None
-    since: NDArray[np.int64] | None = None
-    moved: NDArray[np.int64] | None = None
+    frames: NDArray[np.int64] | None = array_field(np.int64, like="frames", optional=True)
+    since: NDArray[np.int64] | None = array_field(np.int64, optional=True)
+    moved: NDArray[np.int64] | None = array_field(np.int64, like="moved", optional=True)
 
     def __post_init__(self) -> None:
         nothing = np.zeros(0, np.int64)
         told = {"frames": np.full(2, _UNKNOWN), "since": np.array(self.first_step), "moved": nothing}
         self.__dict__.update({name: value for name, value in told.items() if getattr(self, name) is None})
         super().__post_init__()
-
-    @property
-    def _columns(self) -> Mapping[str, Field]:
-        return {**super()._columns, **_SINCE}
 
     @classmethod
     def concatenate(cls, parts: Iterable[NearMisses]) -> NearMisses:
@@ -233,8 +206,7 @@ def _joined(parts: Sequence[Any]) -> NearMisses:
             told = np.where(told < begin, np.maximum(*earlier), told)
         since.append(told)
         moved, before = np.where(part.moved < begin, moved, part.moved), end
-    names = (*_ROWS, *_SINCE)
-    rows = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    rows = {name: np.concatenate([getattr(part, name) for part in parts]) for name in parts[0]._columns}
     rows["since"] = np.concatenate(since)
     runs = Runs(rows, rows["since"])
     rows, first, run = runs.rows, runs.first, runs.run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import itertools
 import json
 import operator
 import os
@@ -14,9 +15,9 @@ import numpy as np
 from gpu_collide._calls import warn_renamed
 from gpu_collide._validate import as_numpy, check_choice
 from gpu_collide.geometry.arrays.parts import JOINT
-from gpu_collide.results.enums import CONTACT_KINDS, Kind, Status
-from gpu_collide.results.file_format import Field, FileFormat
-from gpu_collide.results.file_validation import id_faults, normal_faults, part_faults
+from gpu_collide.results.enums import Kind, Status
+from gpu_collide.results.file_format import ArrayField, Field, FileFormat, Group, array_fields_of
+from gpu_collide.results.file_validation import array_faults, id_faults, normal_faults, part_faults
 from gpu_collide.results.indexing import Rows, chosen, one_row, starts_of
 from gpu_collide.results.npz import check_folder, read_result, save_name, write_result
 from gpu_collide.results.part_names import PART_FIELDS, names_of
@@ -46,15 +47,37 @@ _RECORDS: dict[type, np.dtype[Any]] = {}  # of a class of results the dtype of a
 
 
 class Result:
-    """Base of the frozen results of queries: dataclasses whose arrays are those of `_format`."""
+    """Base of the frozen results of queries: dataclasses that declare each array by `array_field`.
+
+    A subclass names the field that has its length (``rows="pair"``) and, if its rows have owners, the CSR
+    offsets of these with the field that names them (``starts=``).
+    """
 
     _format: ClassVar[FileFormat]
     _rows: ClassVar[Mapping[str, Field]]  # fields with an entry for each of len()
-    #: CSR offsets of rows, and the field that names their owner.
-    _starts: ClassVar[tuple[str, str] | None] = None
+    _more: ClassVar[Mapping[str, Field]]  # the same that may be None
+    _starts: ClassVar[tuple[str, str] | None]
     info: dict[str, Any]
     part_a: Array | None = None
     part_b: Array | None = None
+
+    def __init_subclass__(cls, *, rows: str, starts: tuple[str, str] | None = None) -> None:
+        arrays = array_fields_of(cls)
+        if "part_a" in cls.__annotations__:
+            arrays |= {name: ArrayField(field, rows, 0, True, False) for name, field in PART_FIELDS.items()}
+        groups: dict[tuple[str, int], dict[str, Field]] = {}
+        for name, (field, like, more, *_) in arrays.items():
+            groups.setdefault((like or rows, more), {})[name] = field
+        cls._format = dataclasses.replace(
+            cls._format,
+            groups=tuple(Group(fields, *length) for length, fields in groups.items()),
+            optional=tuple(name for name, array in arrays.items() if array.optional),
+            finite=tuple(name for name, array in arrays.items() if array.finite),
+        )
+        of_rows = groups[rows, 0]
+        cls._more = {name: of_rows[name] for name in of_rows if arrays[name].optional}
+        cls._rows = {name: of_rows[name] for name in of_rows if name not in cls._more}
+        cls._starts = starts
 
     def __post_init__(self) -> None:
         """Check the shapes of all arrays, and put read-only ones of the right dtypes in their place."""
@@ -97,7 +120,7 @@ class Result:
     @property
     def _columns(self) -> Mapping[str, Field]:
         """The fields with an entry for each row that this result has."""
-        return self._rows if self.part_a is None else {**self._rows, **PART_FIELDS}
+        return {**self._rows, **{n: f for n, f in self._more.items() if getattr(self, n) is not None}}
 
     @property
     def report(self) -> FilterReport | None:
@@ -343,15 +366,15 @@ class Result:
         except ValueError as error:  # lengths that do not agree
             name, _, reason = str(error).partition(": ")
             raise reader.damaged(name, reason) from error
-        for name, reason in part_faults(arrays, info.get("parts", ())):
+        normals = normal_faults(arrays) if version < form.first_with_checksums else ()
+        for name, reason in itertools.chain(
+            array_faults(arrays, form.finite, cls._starts),
+            part_faults(arrays, info.get("parts", ())),
+            id_faults(info, arrays),
+            form.faults(arrays),
+            normals,
+        ):
             raise reader.damaged(name, reason)
-        for name, reason in id_faults(info, arrays):
-            raise reader.damaged(name, reason)
-        for name, reason in form.faults(arrays, len(Status), len(CONTACT_KINDS)):
-            raise reader.damaged(name, reason)
-        if version < form.first_with_checksums:
-            for name, reason in normal_faults(arrays):
-                raise reader.damaged(name, reason)
         return found
 
 

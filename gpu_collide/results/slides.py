@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_numpy
-from gpu_collide.results.file_format import Field, FileFormat, Group
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import clipped_faults, planes_faults, slides_faults
 from gpu_collide.results.hits import Feature
 from gpu_collide.results.result import Result, Status, counted
@@ -18,37 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ClippedVelocities", "Planes", "Slides"]
 
-_SLIDES: dict[str, Field] = {
-    "status": (np.uint8, ()),
-    "position": (np.float64, (3,)),
-    "velocity": (np.float64, (3,)),
-    "fall_velocity": (np.float64, (3,)),
-    "ground_body": (np.int32, ()),
-    "ground_normal": (np.float64, (3,)),
-    "casts": (np.int32, ()),
-}
-_STATUS: dict[str, Field] = {"status": (np.uint8, ())}
-_OFFSETS: dict[str, Field] = {"offsets": (np.int64, ())}
-_PLANES: dict[str, Field] = {
-    "query": (np.int32, ()),
-    "normal": (np.float64, (3,)),
-    "gap": (np.float64, ()),
-    "point": (np.float64, (3,)),
-    "body_displacement": (np.float64, (3,)),
-    "body": (np.int32, ()),
-    "face": (np.int32, ()),
-    "feature": (np.uint8, ()),
-    "number": (np.int32, ()),
-}
-_CLIPPED: dict[str, Field] = {
-    "status": (np.uint8, ()),
-    "velocity": (np.float64, (3,)),
-    "active_planes": (np.int32, ()),
-}
-
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Slides(Result):
+class Slides(Result, rows="status"):
     """Where each character ends after a step.
 
     All arrays are on the host, or all are on the device that computed them: the option ``results`` of the
@@ -79,20 +51,18 @@ class Slides(Result):
 
     _format: ClassVar[FileFormat] = FileFormat(
         version=2,  # fall_velocity, before fall
-        groups=(Group(_SLIDES, "status"),),
         faults=slides_faults,
-        renamed={"fall": "fall_velocity"},
         kind="Slides",
+        renamed={"fall": "fall_velocity"},
     )
-    _rows: ClassVar[dict[str, Field]] = _SLIDES
 
-    status: NDArray[np.uint8]
-    position: NDArray[np.float64]
-    velocity: NDArray[np.float64]
-    fall_velocity: NDArray[np.float64]
-    ground_body: NDArray[np.int32]
-    ground_normal: NDArray[np.float64]
-    casts: NDArray[np.int32]
+    status: NDArray[np.uint8] = array_field(np.uint8)
+    position: NDArray[np.float64] = array_field(np.float64, 3)
+    velocity: NDArray[np.float64] = array_field(np.float64, 3)
+    fall_velocity: NDArray[np.float64] = array_field(np.float64, 3)
+    ground_body: NDArray[np.int32] = array_field(np.int32)
+    ground_normal: NDArray[np.float64] = array_field(np.float64, 3)
+    casts: NDArray[np.int32] = array_field(np.int32)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
@@ -107,7 +77,7 @@ class Slides(Result):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Planes(Result):
+class Planes(Result, rows="query", starts=("offsets", "query")):
     """Contact planes of ellipsoids at rest.
 
     Ordered by (query, gap, feature, body, number); on the host or on a device, as in `Slides`.
@@ -137,25 +107,21 @@ class Planes(Result):
 
     _format: ClassVar[FileFormat] = FileFormat(
         version=2,  # body_displacement, before motion
-        groups=(Group(_STATUS, "status"), Group(_OFFSETS, "status", 1), Group(_PLANES, "query")),
         faults=planes_faults,
-        renamed={"motion": "body_displacement"},
         kind="Planes",
+        renamed={"motion": "body_displacement"},
     )
-    _rows: ClassVar[dict[str, Field]] = _PLANES
-    _starts = ("offsets", "query")
-
-    status: NDArray[np.uint8]
-    offsets: NDArray[np.int64]
-    query: NDArray[np.int32]
-    normal: NDArray[np.float64]
-    gap: NDArray[np.float64]
-    point: NDArray[np.float64]
-    body_displacement: NDArray[np.float64]
-    body: NDArray[np.int32]
-    face: NDArray[np.int32]
-    feature: NDArray[np.uint8]
-    number: NDArray[np.int32]
+    status: NDArray[np.uint8] = array_field(np.uint8, like="status")
+    offsets: NDArray[np.int64] = array_field(np.int64, like="status", more=1)
+    query: NDArray[np.int32] = array_field(np.int32)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    gap: NDArray[np.float64] = array_field(np.float64)
+    point: NDArray[np.float64] = array_field(np.float64, 3)
+    body_displacement: NDArray[np.float64] = array_field(np.float64, 3)
+    body: NDArray[np.int32] = array_field(np.int32)
+    face: NDArray[np.int32] = array_field(np.int32)
+    feature: NDArray[np.uint8] = array_field(np.uint8)
+    number: NDArray[np.int32] = array_field(np.int32)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -164,7 +130,7 @@ class Planes(Result):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class ClippedVelocities(Result):
+class ClippedVelocities(Result, rows="status"):
     """Velocities clipped by planes.
 
     Attributes
@@ -182,17 +148,15 @@ class ClippedVelocities(Result):
 
     _format: ClassVar[FileFormat] = FileFormat(
         version=2,  # active_planes, before bent; the class was Clipped
-        groups=(Group(_CLIPPED, "status"),),
         faults=clipped_faults,
-        renamed={"bent": "active_planes"},
         kind="ClippedVelocities",
         old_kind="Clipped",
+        renamed={"bent": "active_planes"},
     )
-    _rows: ClassVar[dict[str, Field]] = _CLIPPED
 
-    status: NDArray[np.uint8]
-    velocity: NDArray[np.float64]
-    active_planes: NDArray[np.int32]
+    status: NDArray[np.uint8] = array_field(np.uint8)
+    velocity: NDArray[np.float64] = array_field(np.float64, 3)
+    active_planes: NDArray[np.int32] = array_field(np.int32)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.results.enums import Touch
-from gpu_collide.results.file_format import Field, FileFormat, Group
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import touch_faults, trace_faults
 from gpu_collide.results.result import Result, Status, counted, made_by
 
@@ -19,24 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Touch", "TouchPoints", "Trace"]
 
 
-_PER_MOVER: dict[str, Field] = {
-    "status": (np.uint8, ()),
-    "fraction": (np.float64, ()),
-    "part": (np.uint8, ()),
-    "kind": (np.uint8, ()),
-    "body": (np.int32, ()),
-    "feature_a": (np.int32, ()),
-    "feature_b": (np.int32, ()),
-    "point": (np.float64, (3,)),
-    "normal": (np.float64, (3,)),
-    "position": (np.float64, (3,)),
-    "quat_wxyz": (np.float64, (4,)),
-    "expel": (np.float64, ()),
-}
-
-
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Trace(Result):
+class Trace(Result, rows="status"):
     """How far each mover may move and what stops it: a row for each mover, or for each given pair.
 
     Attributes
@@ -73,26 +57,20 @@ class Trace(Result):
         Backend, device, precision, timings.
     """
 
-    _format: ClassVar[FileFormat] = FileFormat(
-        version=1,
-        groups=(Group(_PER_MOVER, "status"),),
-        faults=trace_faults,
-        kind="Trace",
-    )
-    _rows: ClassVar[dict[str, Field]] = _PER_MOVER
+    _format: ClassVar[FileFormat] = FileFormat(version=1, faults=trace_faults, kind="Trace")
 
-    status: NDArray[np.uint8]
-    fraction: NDArray[np.float64]
-    part: NDArray[np.uint8]
-    kind: NDArray[np.uint8]
-    body: NDArray[np.int32]
-    feature_a: NDArray[np.int32]
-    feature_b: NDArray[np.int32]
-    point: NDArray[np.float64]
-    normal: NDArray[np.float64]
-    position: NDArray[np.float64]
-    quat_wxyz: NDArray[np.float64]
-    expel: NDArray[np.float64]
+    status: NDArray[np.uint8] = array_field(np.uint8)
+    fraction: NDArray[np.float64] = array_field(np.float64, finite=False)
+    part: NDArray[np.uint8] = array_field(np.uint8)
+    kind: NDArray[np.uint8] = array_field(np.uint8)
+    body: NDArray[np.int32] = array_field(np.int32)
+    feature_a: NDArray[np.int32] = array_field(np.int32)
+    feature_b: NDArray[np.int32] = array_field(np.int32)
+    point: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    position: NDArray[np.float64] = array_field(np.float64, 3, finite=False)
+    quat_wxyz: NDArray[np.float64] = array_field(np.float64, 4, finite=False)
+    expel: NDArray[np.float64] = array_field(np.float64)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
@@ -114,22 +92,8 @@ class Trace(Result):
         return "\n".join(lines + made_by(self.info))
 
 
-_POINT_FIELDS: dict[str, Field] = {
-    "mover": (np.int32, ()),
-    "kind": (np.uint8, ()),
-    "body": (np.int32, ()),
-    "feature_a": (np.int32, ()),
-    "feature_b": (np.int32, ()),
-    "point": (np.float64, (3,)),
-    "normal": (np.float64, (3,)),
-    "distance": (np.float64, ()),
-}
-_STATUS: dict[str, Field] = {"status": (np.uint8, ())}
-_START: dict[str, Field] = {"point_start": (np.int64, ())}
-
-
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class TouchPoints(Result):
+class TouchPoints(Result, rows="mover", starts=("point_start", "mover")):
     """Places where movers at rest are near obstacles.
 
     Ordered by (mover, kind, feature_a, body, feature_b).
@@ -158,25 +122,17 @@ class TouchPoints(Result):
     info : dict
     """
 
-    _format: ClassVar[FileFormat] = FileFormat(
-        version=1,
-        groups=(Group(_STATUS, "status"), Group(_START, "status", 1), Group(_POINT_FIELDS, "mover")),
-        faults=touch_faults,
-        kind="TouchPoints",
-    )
-    _rows: ClassVar[dict[str, Field]] = _POINT_FIELDS
-    _starts = ("point_start", "mover")
-
-    status: NDArray[np.uint8]
-    point_start: NDArray[np.int64]
-    mover: NDArray[np.int32]
-    kind: NDArray[np.uint8]
-    body: NDArray[np.int32]
-    feature_a: NDArray[np.int32]
-    feature_b: NDArray[np.int32]
-    point: NDArray[np.float64]
-    normal: NDArray[np.float64]
-    distance: NDArray[np.float64]
+    _format: ClassVar[FileFormat] = FileFormat(version=1, faults=touch_faults, kind="TouchPoints")
+    status: NDArray[np.uint8] = array_field(np.uint8, like="status")
+    point_start: NDArray[np.int64] = array_field(np.int64, like="status", more=1)
+    mover: NDArray[np.int32] = array_field(np.int32)
+    kind: NDArray[np.uint8] = array_field(np.uint8)
+    body: NDArray[np.int32] = array_field(np.int32)
+    feature_a: NDArray[np.int32] = array_field(np.int32)
+    feature_b: NDArray[np.int32] = array_field(np.int32)
+    point: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    distance: NDArray[np.float64] = array_field(np.float64)
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:

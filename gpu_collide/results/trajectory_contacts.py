@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_parts
-from gpu_collide.results.contacts import CONTACT_DTYPE
-from gpu_collide.results.file_format import Field, FileFormat, Group
+from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import trajectory_faults
 from gpu_collide.results.ids import BodyIds
 from gpu_collide.results.indexing import has_bodies
-from gpu_collide.results.part_names import PART_FIELDS, joined_names
+from gpu_collide.results.part_names import joined_names
 from gpu_collide.results.result import (
     Kind,
     Result,
@@ -36,40 +35,9 @@ __all__ = ["PAIR_DTYPE", "SKIP_DTYPE", "TrajectoryContacts"]
 PAIR_DTYPE = np.dtype([("step", "i8"), ("body_a", "i4"), ("body_b", "i4"), ("status", "u1"), ("toi", "f8")])
 SKIP_DTYPE = np.dtype([("step", "i8"), ("body", "i4"), ("reason", "U8")])
 
-_PER_CONTACT: dict[str, Field] = {
-    "step": (np.dtype(np.int64), ()),
-    "body_a": (np.dtype(np.int32), ()),
-    "body_b": (np.dtype(np.int32), ()),
-    "fraction": (np.dtype(np.float64), ()),
-    **{
-        name: CONTACT_DTYPE[name].subdtype or (CONTACT_DTYPE[name], ())
-        for name in CONTACT_DTYPE.names or ()
-        if name != "pair"
-    },
-}
-_PER_PAIR: dict[str, Field] = {"pairs": (PAIR_DTYPE, ())}
-_START: dict[str, Field] = {"contact_start": (np.int64, ())}
-_EXIT: dict[str, Field] = {"exit": (np.float64, ())}
-_SKIPPED: dict[str, Field] = {"skipped": (SKIP_DTYPE, ())}
-_PER_STEP: dict[str, Field] = {"step_pairs": (np.int64, ()), "step_start": (np.float64, ())}
-FORMAT = FileFormat(
-    version=5,  # 2: checksums; 3: names of parts; 4: step_start; 5: fraction, before share
-    first_with_checksums=2,
-    groups=(
-        Group(_PER_CONTACT, "step"), Group(_PER_PAIR, "pairs"), Group(_START, "pairs", 1),
-        Group(_SKIPPED, "skipped"), Group(_PER_STEP, "step_pairs"), Group(PART_FIELDS, "step"),
-        Group(_EXIT, "pairs"),
-    ),
-    numbers={"first_step": np.int64},
-    faults=trajectory_faults,
-    optional=("step_start", *PART_FIELDS, *_EXIT),
-    renamed={"share": "fraction"},
-    kind="TrajectoryContacts",
-)  # fmt: skip
-
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class TrajectoryContacts(BodyIds, Result):
+class TrajectoryContacts(BodyIds, Result, rows="step"):
     """Every contact along trajectories, ordered by (step, body_a, body_b, fraction, kind, features).
 
     Step k leads from frame k to frame k + 1.  Bodies 0 to n - 1 are the moving ones, n and up the static
@@ -116,35 +84,41 @@ class TrajectoryContacts(BodyIds, Result):
         known.
     """
 
-    _format: ClassVar[FileFormat] = FORMAT
-    _rows: ClassVar[dict[str, Field]] = _PER_CONTACT
+    _format: ClassVar[FileFormat] = FileFormat(
+        version=5,  # 2: checksums; 3: names of parts; 4: step_start; 5: fraction, before share
+        faults=trajectory_faults,
+        kind="TrajectoryContacts",
+        first_with_checksums=2,
+        numbers={"first_step": np.int64},
+        renamed={"share": "fraction"},
+    )
 
-    step: NDArray[np.int64]
-    body_a: NDArray[np.int32]
-    body_b: NDArray[np.int32]
-    fraction: NDArray[np.float64]
-    kind: NDArray[np.uint8]
-    feature_a: NDArray[np.int32]
-    feature_b: NDArray[np.int32]
-    time: NDArray[np.float64]
-    position: NDArray[np.float64]
-    normal: NDArray[np.float64]
-    properness: NDArray[np.float64]
-    local_a: NDArray[np.float64]
-    local_b: NDArray[np.float64]
-    normal_speed: NDArray[np.float64]
-    sustained: NDArray[np.bool_]
-    time_end: NDArray[np.float64]
-    pairs: NDArray[np.void]
-    contact_start: NDArray[np.int64]
-    skipped: NDArray[np.void]
-    step_pairs: NDArray[np.int64]
+    step: NDArray[np.int64] = array_field(np.int64)
+    body_a: NDArray[np.int32] = array_field(np.int32)
+    body_b: NDArray[np.int32] = array_field(np.int32)
+    fraction: NDArray[np.float64] = array_field(np.float64)
+    kind: NDArray[np.uint8] = array_field(np.uint8)
+    feature_a: NDArray[np.int32] = array_field(np.int32)
+    feature_b: NDArray[np.int32] = array_field(np.int32)
+    time: NDArray[np.float64] = array_field(np.float64)
+    position: NDArray[np.float64] = array_field(np.float64, 3)
+    normal: NDArray[np.float64] = array_field(np.float64, 3)
+    properness: NDArray[np.float64] = array_field(np.float64)
+    local_a: NDArray[np.float64] = array_field(np.float64, 3)
+    local_b: NDArray[np.float64] = array_field(np.float64, 3)
+    normal_speed: NDArray[np.float64] = array_field(np.float64)
+    sustained: NDArray[np.bool_] = array_field(np.bool_)
+    time_end: NDArray[np.float64] = array_field(np.float64)
+    pairs: NDArray[np.void] = array_field(PAIR_DTYPE, like="pairs")
+    contact_start: NDArray[np.int64] = array_field(np.int64, like="pairs", more=1)
+    skipped: NDArray[np.void] = array_field(SKIP_DTYPE, like="skipped")
+    step_pairs: NDArray[np.int64] = array_field(np.int64, like="step_pairs")
     first_step: int = 0
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
     part_a: NDArray[np.int32] | None = None
     part_b: NDArray[np.int32] | None = None
-    step_start: NDArray[np.float64] | None = None
-    exit: NDArray[np.float64] | None = None
+    step_start: NDArray[np.float64] | None = array_field(np.float64, like="step_pairs", optional=True)
+    exit: NDArray[np.float64] | None = array_field(np.float64, like="pairs", optional=True)
 
     def __post_init__(self) -> None:
         if self.step_start is None:
@@ -239,7 +213,7 @@ class TrajectoryContacts(BodyIds, Result):
         gaps = _gaps(parts)
         arrays = {
             name: np.concatenate([getattr(part, name) for part in parts])
-            for name in (*_PER_CONTACT, "pairs", "skipped")
+            for name in (*cls._rows, "pairs", "skipped")
         }
         before = np.cumsum([0] + [len(part) for part in parts])
         starts = [part.contact_start[1:] + n for part, n in zip(parts, before, strict=False)]

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.results import contacts, npz, trajectory_contacts
+from gpu_collide.results import npz
 from gpu_collide.scenes import demo_race, random_impacts
 
 
@@ -120,13 +120,13 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-@pytest.mark.parametrize("version", [1, contacts.FORMAT.unnamed])
+@pytest.mark.parametrize("version", [1, gc.Contacts._format.unnamed])
 def test_the_field_that_cannot_be_is_named(name, version, result, tmp_path):
     """In files of the first version, which have no checksums, too: the values themselves show it."""
     raw = saved(result, tmp_path / "c.npz")
     for change in WRONG[name]:
         file = changed(raw, **{name: change(getattr(result, name)), "format_version": np.int64(version)})
-        if version < contacts.FORMAT.first_with_checksums:
+        if version < gc.Contacts._format.first_with_checksums:
             with np.load(file) as old:
                 arrays = {key: old[key] for key in old.files if key != "checksums"}
             np.savez(file := io.BytesIO(), **arrays)
@@ -139,10 +139,10 @@ def test_the_field_that_cannot_be_is_named(name, version, result, tmp_path):
 
 def test_every_array_that_was_exchanged_is_noticed(result, race, tmp_path):
     """`local_a` for `local_b` fits in every way: only the checksum shows it."""
-    for found, kind in ((result, contacts), (race, trajectory_contacts)):
+    for found in (result, race):
         raw = saved(found, tmp_path / "c.npz")
         load = type(found).load
-        names = [*(name for name, (_, shape) in kind.FORMAT.fields.items() if shape[:1] == (None,)), "info"]
+        names = [*(name for name, (_, shape) in found._format.fields.items() if shape[:1] == (None,)), "info"]
         with np.load(io.BytesIO(raw)) as file:
             arrays = dict(file)
         names = [name for name in names if name in arrays]  # names of parts are of meshes that have them
