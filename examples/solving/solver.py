@@ -86,14 +86,12 @@ class World:
 
     def carry(self, points):
         """The impulses of the last step that go on."""
-        before, self.points = self.points, points
-        if before is None or not self.warm:
-            self.impulse = np.zeros((len(points), 3))
+        old, before, self.points = self.impulse, self.points, points
+        self.impulse = np.zeros((len(points), 3))
         if before is not None:
             match = points.match(before)
             self.kept = len(match.kept) / max(len(before), 1)
-            if self.warm:
-                self.impulse = match.carry(self.impulse)
+            self.impulse = match.carry(old) if self.warm else self.impulse
 
     def blocks(self, h):
         """Pairs that are solved at once, with all of their points, and what stays the same over the substeps:
