@@ -6,7 +6,7 @@ model with that many pairs of geoms, Bullet's (`performCollisionDetection` by Py
 many pairs of bodies, `gc.contacts_at` of the same pairs, `manifolds` of its result, and Coal and FCL, which
 are called once for each pair, from Python. Those that are not installed are left out: ``pip install mujoco
 pybullet coal python-fcl``. Bullet adds points of later calls to those of earlier ones and keeps four; the
-first call, when it has none, takes three times as long.
+first call, when it has none, takes four times as long.
 """
 
 from __future__ import annotations
