@@ -111,7 +111,7 @@ def crash(**how):
 class Race(World):
     """A car that drives along a line for some seconds, by torques on its wheels, and then brakes."""
 
-    line, near, left, wheel = np.zeros((0, 3)), 0, 0.0, 0.2
+    line, near, left, steer, wheel = np.zeros((0, 3)), 0, 0.0, 0.0, 0.2
 
     def step(self):
         self.left -= self.dt
@@ -119,7 +119,9 @@ class Race(World):
         away = np.linalg.norm(ahead, axis=1)
         self.near += away[:6].argmin()
         way = self.turn[1].T @ ahead[np.argmax(away > 3.0)]
-        self.pins = pins(1, self.wheel / 0.35, np.clip(np.arctan2(way[1], way[0]), -0.5, 0.5))
+        want = np.clip(np.arctan2(way[1], way[0]), -0.5, 0.5)
+        self.steer += np.clip(want - self.steer, -2 * self.dt, 2 * self.dt)  # at once it would throw the car
+        self.pins = pins(1, self.wheel / 0.35, self.steer)
         super().step()
 
     def passes(self, blocks, h, push):
