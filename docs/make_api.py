@@ -31,7 +31,7 @@ PAGES = (
     ),
     (
         "bodies.md", "Meshes, poses, recordings", "What queries are given.",
-        ("Mesh", "load_mesh", "shapes", "Bodies", "Poses", "Recording", "load_recording"),
+        ("Mesh", "load_mesh", "shapes", "Compound", "Bodies", "Poses", "Recording", "load_recording"),
     ),
     (
         "results.md", "Results",

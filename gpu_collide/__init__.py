@@ -13,6 +13,7 @@ from gpu_collide._options import Tuning
 from gpu_collide._version import __version__ as __version__
 from gpu_collide.backends import devices
 from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.compound import Compound
 from gpu_collide.bodies.motion import chord_error
 from gpu_collide.bodies.motion_difference import motion_difference
 from gpu_collide.bodies.poses import Poses
@@ -51,9 +52,9 @@ if TYPE_CHECKING:
     from gpu_collide import batch
 
 __all__ = [
-    "Bodies", "BroadPhase", "Clearance", "Contacts", "Encounters", "EventKind", "FilterReport", "Joint",
-    "Kind", "Manifolds", "Mesh", "MotionChecks", "NearMisses", "PointMatch", "Poses", "Recording", "Robot",
-    "Scene", "Side", "Status",
+    "Bodies", "BroadPhase", "Clearance", "Compound", "Contacts", "Encounters", "EventKind", "FilterReport",
+    "Joint", "Kind", "Manifolds", "Mesh", "MotionChecks", "NearMisses", "PointMatch", "Poses", "Recording",
+    "Robot", "Scene", "Side", "Status",
     "TrafficEvents", "TrajectoryContacts", "Tuning", "baselines", "batch", "check_motions", "chord_error",
     "clearance", "collide", "collide_trajectories", "contacts_at", "devices", "events", "events_of",
     "find_pairs", "load_mesh", "load_recording", "motion_difference", "pluecker",

@@ -223,8 +223,8 @@ class Options(Tuning):
         return Tuning(**{field.name: getattr(self, field.name) for field in fields(Tuning)})
 
     def check_meshes(self, meshes: Sequence[Any], of_step: bool = True) -> None:
-        """Raise ``ValueError`` if contacts of meshes with a rounding radius cannot be asked for so; `of_step`:
-        contacts during a step."""
+        """Raise ``ValueError`` if contacts of meshes with a rounding radius cannot be asked for so;
+        `of_step`: those during a step."""
         if any(mesh.rounding > 0.0 for mesh in meshes):
             have = "meshes that have a rounding radius", "a mesh without one"
             if any(mesh.ends is not None for mesh in meshes):

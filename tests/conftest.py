@@ -1,6 +1,7 @@
 """The `backend` fixture: tests name no backend, they are run on each that there is. And all cores, where that
 helps."""
 
+import functools
 import gc
 import os
 import sys
@@ -99,16 +100,40 @@ def pytest_collection_modifyitems(items):
 def pytest_generate_tests(metafunc):
     """A test that takes `backend` is one for each that is chosen; marked with ``backends``, of those."""
     if "backend" in metafunc.fixturenames:
-        names = _names("GPU_COLLIDE_TEST_BACKENDS") or BACKENDS
+        names = _names("GPU_COLLIDE_TEST_BACKENDS")
+        named, names = bool(names), names or BACKENDS
         if mark := metafunc.definition.get_closest_marker("backends"):
             if not mark.args or set(mark.args) - set(BACKENDS):
                 raise pytest.UsageError(
                     f"{metafunc.definition.nodeid}: backends{mark.args} must name some of {BACKENDS}"
                 )
             names = [name for name in names if name in mark.args]
+        names = names if named else _there(names)
         slow = _slow_backends(metafunc.definition)
         each = [pytest.param(name, marks=pytest.mark.slow if name in slow else ()) for name in names]
         metafunc.parametrize("backend", each, indirect=True, scope="session")
+
+
+@functools.cache
+def _missing(name):
+    """Why a backend is not there, or None."""
+    try:
+        get_backend(name)
+    except BackendUnavailableError as error:
+        return str(error)
+
+
+def _there(names):
+    """Backends that are there or must be; all of them if there is none, so that a skip says why. Of what is
+    not there thousands of skips would say no more than the line below the tests."""
+    required = _names("GPU_COLLIDE_REQUIRE_BACKENDS")
+    return [name for name in names if name in required or not _missing(name)] or names
+
+
+def pytest_terminal_summary(terminalreporter):
+    for name in BACKENDS:
+        if why := _missing(name):
+            terminalreporter.write_line(f"not tested on {name}: {why.splitlines()[0]}")
 
 
 def _slow_backends(item):
@@ -136,9 +161,8 @@ def pytest_ignore_collect(collection_path, config):
 def backend(request):
     """An open backend. ``GPU_COLLIDE_TEST_BACKENDS=cpu`` narrows the choice; one that is listed in
     ``GPU_COLLIDE_REQUIRE_BACKENDS`` fails where another is skipped."""
-    try:
-        return get_backend(request.param)
-    except BackendUnavailableError as error:
+    if why := _missing(request.param):
         if request.param in _names("GPU_COLLIDE_REQUIRE_BACKENDS"):
-            pytest.fail(f"required backend is missing: {error}", pytrace=False)
-        pytest.skip(str(error).splitlines()[0])
+            pytest.fail(f"required backend is missing: {why}", pytrace=False)
+        pytest.skip(why.splitlines()[0])
+    return get_backend(request.param)

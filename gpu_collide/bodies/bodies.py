@@ -16,6 +16,7 @@ from gpu_collide._validate import (
     how_many,
     owned,
 )
+from gpu_collide.bodies.compound import Compound, Expansion
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.spins import SPIN, Spins, per_body
 from gpu_collide.geometry.io.files import load_mesh
@@ -33,6 +34,7 @@ __all__ = [
     "Bodies",
     "all_valid",
     "check_bodies",
+    "refuse_compounds",
     "with_spins",
     "without",
 ]
@@ -49,8 +51,8 @@ class Bodies(Frozen):
     Parameters
     ----------
     meshes : Mesh or sequence of Mesh
-        The different shapes. In place of a Mesh: the name of a mesh file, read by `load_mesh`, or a
-        ``trimesh.Trimesh``, taken as it is (of a ``trimesh.Scene`` all parts in one).
+        The different shapes. In place of a Mesh: a `Compound` of several; the name of a mesh file, read by
+        `load_mesh`; or a ``trimesh.Trimesh``, taken as it is (of a ``trimesh.Scene`` all parts in one).
     shape : (n,) array_like of int or None
         Which mesh each body has; None if there is a single mesh.
     start, end : Poses of shape (n,) or (worlds, n)
@@ -60,7 +62,8 @@ class Bodies(Frozen):
 
     Attributes
     ----------
-    meshes : tuple of Mesh
+    meshes : tuple of Mesh or Compound
+        Of a compound whose parts all go into one mesh, that.
     shape : (n,) int32
     start, end : Poses
         Of shape (n,); of worlds one after the other.
@@ -70,7 +73,7 @@ class Bodies(Frozen):
         World of each body then. Queries use it where nothing else is said; answers for each world are
         `Contacts.by_world`.
     named : bool
-        Some mesh has names of its parts.
+        Some mesh may have names of its parts.
     spins : Spins or None
         Of bodies given by velocities, how they move; None if all were given by two poses.
     valid : (n,) bool
@@ -99,10 +102,12 @@ class Bodies(Frozen):
     worlds: tuple[int, int] | None
     named: bool
     spins: Spins | None = None
+    #: Of rows (`expansion`), (n,) int32: the body of each.
+    body: NDArray[np.int32] | None = None
 
     def __init__(
         self,
-        meshes: Mesh | StrPath | Sequence[Mesh | StrPath],
+        meshes: Mesh | Compound | StrPath | Sequence[Mesh | Compound | StrPath],
         shape: ArrayLike | None,
         start: Poses,
         end: Poses,
@@ -145,7 +150,7 @@ class Bodies(Frozen):
         shape = as_int_array(shape, "shape", shape=(None,), low=0, high=len(meshes), dtype=np.int32)
         if len(shape) != len(start):
             raise ValueError(f"shape: expected one mesh index per pose, {len(start)}, got {len(shape)}")
-        named = any(mesh.parts is not None for mesh in meshes)  # type: ignore[union-attr]
+        named = any(isinstance(mesh, Compound) or mesh.parts is not None for mesh in meshes)  # type: ignore
         self.__dict__.update(
             meshes=meshes, shape=owned(shape), start=start, end=end, worlds=worlds, named=named
         )
@@ -153,7 +158,7 @@ class Bodies(Frozen):
     @classmethod
     def from_velocities(
         cls,
-        meshes: Mesh | StrPath | Sequence[Mesh | StrPath],
+        meshes: Mesh | Compound | StrPath | Sequence[Mesh | Compound | StrPath],
         shape: ArrayLike | None,
         poses: Poses,
         linear_velocity: ArrayLike,
@@ -310,8 +315,9 @@ class Bodies(Frozen):
             end = start if at_rest else end.flat()
         other = Bodies.__new__(Bodies)
         other.__dict__.update(
-            meshes=self.meshes, shape=self.shape, start=start, end=end, worlds=self.worlds, named=self.named
-        )
+            meshes=self.meshes, shape=self.shape, start=start, end=end, worlds=self.worlds, named=self.named,
+            body=self.body, _expansion=self.expansion,
+        )  # fmt: skip
         return other
 
     def again(self, shape: NDArray[np.int32], start: Poses, end: Poses) -> Bodies:
@@ -321,6 +327,36 @@ class Bodies(Frozen):
             meshes=self.meshes, shape=shape, start=start, end=end, worlds=None, named=self.named
         )
         return other
+
+    @property
+    def expansion(self) -> Expansion | None:
+        """Of bodies with compounds, which rows they are for queries; else None."""
+        if not self.named:
+            return None
+        if "_expansion" not in self.__dict__:
+            some = any(isinstance(mesh, Compound) for mesh in self.meshes)
+            self.__dict__["_expansion"] = Expansion.of(self.meshes, self.shape) if some else None
+        found: Expansion | None = self.__dict__["_expansion"]
+        return found
+
+    @property
+    def rows(self) -> Bodies:
+        """The bodies that queries work with: one for each mesh of each, with the motion of its body. Without
+        compounds these."""
+        to = self.expansion
+        if to is None:
+            return self
+        rows = self.__dict__.get("_rows")
+        if rows is None:
+            start = self.start[to.body]
+            rows = Bodies.__new__(Bodies)
+            rows.__dict__.update(
+                meshes=to.meshes, shape=to.shape, start=start, worlds=None, named=False, body=to.body,
+                end=start if self.end is self.start else self.end[to.body],
+                spins=None if self.spins is None else self.spins.of(to.body),
+            )  # fmt: skip
+            self.__dict__["_rows"] = rows
+        return rows
 
     @property
     def world(self) -> NDArray[np.int64] | None:
@@ -387,7 +423,7 @@ def all_valid(bodies: Bodies) -> bool:
 
 
 def _is_shape(value: Any) -> bool:
-    return isinstance(value, (Mesh, str, os.PathLike)) or (
+    return isinstance(value, (Mesh, Compound, str, os.PathLike)) or (
         (hasattr(value, "vertices") and hasattr(value, "faces"))
         or (hasattr(value, "geometry") and hasattr(value, "dump"))
     )
@@ -406,10 +442,13 @@ def _in_worlds(shape: Any, worlds: tuple[int, ...]) -> Any:
     return np.broadcast_to(given, worlds).reshape(-1)
 
 
-def _as_mesh(value: Any, k: int) -> Mesh:
+def _as_mesh(value: Any, k: int) -> Mesh | Compound:
     """A mesh from what stands for one in a list of meshes."""
     if isinstance(value, Mesh):
         return value
+    if isinstance(value, Compound):
+        alone = value.meshes[0] if len(value.meshes) == 1 else None
+        return value if alone is None or alone.thin else alone
     if isinstance(value, (str, os.PathLike)):
         return load_mesh(value)
     if not _is_shape(value):
@@ -424,10 +463,22 @@ def _no_poses(name: str, value: Any) -> TypeError:
 
 
 def check_bodies(value: Any) -> Bodies:
-    """Raise ``TypeError`` unless the argument ``bodies`` is a `Bodies`; returns it."""
+    """Raise ``TypeError`` unless the argument ``bodies`` is a `Bodies`, without compounds; returns it."""
     if isinstance(value, Bodies):
+        refuse_compounds(value, "bodies", "this query")
         return value
     has = "; Bodies(mesh, None, start, end) makes them of a Mesh and Poses"
     if hasattr(value, "bodies"):
         has = "; pass its .bodies, or ask it by its own methods"
     raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(value).__name__}{has}")
+
+
+def refuse_compounds(bodies: Any, name: str, what: str) -> None:
+    """Raise ``ValueError`` if the argument `name` has compounds of several meshes, which `what` does not
+    take."""
+    if bodies.expansion is not None:
+        raise ValueError(
+            f"{name}: expected no compounds of several meshes, which {what} does not take, got some; make "
+            "a polyhedron of each round part (Mesh.to_polyhedron), so that all parts go into one mesh, or "
+            "make its parts bodies of their own"
+        )

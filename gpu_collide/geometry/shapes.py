@@ -96,8 +96,8 @@ def cylinder(radius: float = 0.5, length: float = 1.0) -> Mesh:
     -------
     Mesh
         Of contacts with it vertices 0 and 1 are its lower and upper end, rim and disc, and edge 0 its side.
-        `collide`, `Scene.collide` and recordings take it, with ``contacts="first"``; `Mesh.to_polyhedron`
-        makes a mesh for others.
+        `collide`, `Scene.collide` and recordings take it, with ``contacts="first"``, and `contacts_at`;
+        `Mesh.to_polyhedron` makes a mesh for others.
     """
     half, radius = check_positive(length, "length") / 2, check_positive(radius, "radius")
     return Mesh([[0.0, 0.0, -half], [0.0, 0.0, half]], [], ends=(radius, radius))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["CanPlaces"]
 
 _INT, _REAL, _MESH = (sources.record(name) for name in ("can_int", "can_real", "can_mesh"))
-_KINDS = sources.constants("mixed", "clearance/gc_can_leads.h")
+_KINDS = sources.constants("mixed", "clearance/gc_can_near.h")
 #: Room for places of a pair at first: a can that stands on a box has ten.
 FIRST = 40
 _BYTES = 4 * _INT.stride + 8 * _REAL.stride
@@ -131,7 +132,7 @@ class CanPlaces(Reducer):
         for form, mesh in zip(cans, meshes, strict=True):
             form[_MESH["kind"]], form[_MESH["edges"]] = _kind_of(mesh), len(mesh.edges)
             reflex = (mesh.edge_flags & 1).astype(np.int64)
-            order, nodes = kept_with(mesh, "boxes of faces", lambda mesh=mesh: _boxes(mesh))
+            order, nodes = kept_with(mesh, "boxes of faces", partial(_boxes, mesh))
             form[_MESH["top"]] = max(len(order) - 1, 0).bit_length()
             for name, array in (("order", order), ("reflex", reflex)):
                 form[_MESH[name]] = n_ints
@@ -141,15 +142,19 @@ class CanPlaces(Reducer):
             reals.append(nodes.reshape(-1))
             n_reals += nodes.size
         radii = [
-            (mesh.radius, mesh.rounding, *((-1.0, -1.0) if mesh.ends is None else mesh.ends)) for mesh in meshes
+            (mesh.radius, mesh.rounding, *((-1.0, -1.0) if mesh.ends is None else mesh.ends))
+            for mesh in meshes
         ]
         sent = self._sent_flat(forms, ints, reals)
-        return sent | {"cans_in": self.run.to_device(cans), "radius_in": self.run.to_device(radii, np.float64)}
+        return sent | {
+            "cans_in": self.run.to_device(cans),
+            "radius_in": self.run.to_device(radii, np.float64),
+        }
 
 
 def _kind_of(mesh: Mesh) -> int:
     if mesh.thin:
-        return int(_KINDS["GC_CAN_CONVEX"] | _KINDS["GC_CAN_THIN"])
+        return int(_KINDS["GC_CAN_CONVEX"]) | int(_KINDS["GC_CAN_THIN"])
     if mesh.two_sided:
         return int(_KINDS["GC_CAN_TWO_SIDED"])
     if is_convex(mesh):
@@ -163,7 +168,7 @@ def _boxes(mesh: Mesh) -> tuple[Array, Array]:
     level = tree.boxes + np.tile(mesh.center, 2)
     # centring rounds
     level = level + 4e-16 * np.abs(level).max() * np.repeat([-1.0, 1.0], 3)
-    nodes = []
+    nodes: list[Array] = []
     for count in level_counts(len(level)):
         if nodes:
             last = nodes[-1]

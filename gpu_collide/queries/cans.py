@@ -9,9 +9,7 @@ import numpy as np
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.geometry.mesh.mesh import Mesh
-from gpu_collide.geometry.preparation.prepared import kept_with
 from gpu_collide.pipeline.cans import CanPlaces
-from gpu_collide.queries.pluecker.movers import MOST
 from gpu_collide.results.enums import Kind, Status
 
 if TYPE_CHECKING:
@@ -19,26 +17,29 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
 
-__all__ = ["fields_of_cans", "has_cans", "with_capsules"]
+__all__ = ["fields_of_cans", "has_cans", "with_points"]
+
+#: What is farther is told nothing of; kernels take 1e30 for deeper than anything.
+FARTHEST = 1e25
+#: Stands for what is not looked at.
+_POINT = Mesh([[0.0, 0.0, 0.0]], [], rounding=1.0)
 
 
 def has_cans(bodies: Bodies, pairs: Array) -> Array | None:
     """Which pairs have a cylinder or a cone, (p,) bool; None: no mesh is one."""
     ends = np.array([mesh.ends is not None for mesh in bodies.meshes], bool)
-    return ends[bodies.shape[pairs]].any(axis=1) if ends.any() else None
+    if not ends.any():
+        return None
+    return np.asarray(ends[bodies.shape[pairs]].any(axis=1))
 
 
-def with_capsules(bodies: Bodies) -> Bodies:
-    """The bodies with capsules in place of cylinders and cones, for who looks at others alone."""
-    meshes = [
-        mesh if mesh.ends is None else kept_with(mesh, "capsule", lambda mesh=mesh: _capsule(mesh))
-        for mesh in bodies.meshes
-    ]
+def with_points(bodies: Bodies, pairs: Array) -> Bodies:
+    """The bodies with a point in place of each mesh that none of `pairs` has: of cylinders, cones, and what
+    meets them alone."""
+    used = np.zeros(len(bodies.meshes), bool)
+    used[bodies.shape[pairs]] = True
+    meshes = [mesh if told else _POINT for mesh, told in zip(bodies.meshes, used, strict=True)]
     return Bodies(meshes, bodies.shape, bodies.start, bodies.end)
-
-
-def _capsule(mesh: Mesh) -> Mesh:
-    return Mesh(mesh.vertices, [], rounding=mesh.rounding)
 
 
 def fields_of_cans(
@@ -56,10 +57,9 @@ def fields_of_cans(
     how : dict
         ``precision`` and ``backend``, where they are given.
     """
-    valid = bodies.start.valid[pairs].all(axis=1)
-    most = MOST[how.get("precision", "mixed")]
+    valid = np.asarray(bodies.start.valid[pairs].all(axis=1))
     apart = np.abs(np.diff(bodies.start.position[pairs], axis=1)[:, 0]).max(axis=1, initial=0.0)
-    large = ~(np.maximum(margin, apart) <= most)
+    large = ~(np.maximum(margin, apart) <= FARTHEST)
     asked = np.flatnonzero(valid & ~large)
     told = _places(bodies, pairs[asked], margin[asked], how)
     told["pair"] = asked[told["pair"]]

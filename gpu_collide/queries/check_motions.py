@@ -21,7 +21,7 @@ from gpu_collide._validate import (
     how_many,
 )
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, refuse_compounds
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.refusals import refuse_ends
 from gpu_collide.bodies.rules import still_bodies
@@ -190,13 +190,15 @@ def prove(
     if obstacles is not None:
         if not isinstance(obstacles, Bodies):
             raise TypeError(f"obstacles: expected gpu_collide.Bodies, got {type(obstacles).__name__}")
-        refuse_ends(obstacles.meshes, "obstacles", "this query")
         wrong = np.flatnonzero(~(still_bodies(obstacles) & obstacles.valid))
         if len(wrong):
             raise ValueError(
                 "obstacles: expected bodies that stand still, with poses that are valid, got "
                 f"{how_many(len(wrong), 'other')}, first: {first_few(wrong)}; what moves can be a link"
             )
+        obstacles = obstacles.rows
+        refuse_ends(obstacles.meshes, "obstacles", "this query")
+    refuse_compounds(links, "meshes", "this query")
     refuse_ends(links.meshes, "meshes", "this query")
     n = len(links)
     pairs = np.zeros((0, 2), np.int32) if link_pairs is None else check_pairs(link_pairs, n, "link_pairs")
@@ -219,6 +221,10 @@ def prove(
             find_gaps(problem, some[found.status[some] == Status.MISS], found, clearance)
     if places:
         tell_places(problem, found)
+    if obstacles is not None and obstacles.body is not None:  # rows of compounds
+        body = np.append(obstacles.body, np.int32(-1))
+        found.other = np.where(found.other_is_link, found.other, body[found.other])
+        found.gap_other = np.where(found.gap_other_is_link, found.gap_other, body[found.gap_other])
     info = {**engine.about(), "max_pieces": 1 << deepest, "margin": margin, "first": first}
     return MotionChecks(**vars(found), info=info)
 

@@ -20,6 +20,7 @@ from gpu_collide.queries.clearance_arguments import (
     measured,
 )
 from gpu_collide.queries.collide import refuse_rules, warn_of_invalid_in
+from gpu_collide.queries.compounds import for_compounds
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.near_misses import Recorded, near_misses
 from gpu_collide.queries.pairs import gathered, open_search
@@ -101,6 +102,7 @@ def clearance(
 ) -> Iterator[NearMisses]: ...
 
 
+@for_compounds
 @within_memory
 def clearance(
     bodies: Bodies | Recorded,

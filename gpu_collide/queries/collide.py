@@ -15,6 +15,7 @@ from gpu_collide.bodies.bodies import Bodies, all_valid, check_bodies
 from gpu_collide.bodies.refusals import check_motion
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.narrow_phase.device_batches import Given
+from gpu_collide.queries.compounds import for_compounds
 from gpu_collide.queries.engine_cache import engines_of, options_of
 from gpu_collide.queries.exits import check_exit, with_exits
 from gpu_collide.queries.input_warnings import warn_of_bodies
@@ -46,6 +47,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@for_compounds
 @renamed(**OLD_TUNING)
 def collide(
     bodies: Bodies,

@@ -11,8 +11,9 @@ from gpu_collide._validate import check_finite, check_pairs, lengths_of_pairs
 from gpu_collide.backends import get_backend, sources
 from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.rules import check_rules
-from gpu_collide.queries.cans import fields_of_cans, has_cans, with_capsules
+from gpu_collide.queries.cans import fields_of_cans, has_cans, with_points
 from gpu_collide.queries.collide import refuse_rules, warn_of_invalid_in
+from gpu_collide.queries.compounds import for_compounds
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.engine_cache import options_of
 from gpu_collide.queries.input_warnings import warn_of_bodies
@@ -39,6 +40,7 @@ _KINDS = np.full(len(Touch), Kind.NONE, np.int8)
 _KINDS[[int(touch) for touch in TOUCH_OF_KIND.values()]] = [int(kind) for kind in TOUCH_OF_KIND]
 
 
+@for_compounds
 @within_memory
 def contacts_at(
     bodies: Bodies | Scene,
@@ -101,6 +103,11 @@ def contacts_at(
 
     Distances of meshes with a rounding radius are less by both radii, and places are on the rounded surfaces;
     so they are negative where only the roundings overlap, for every place.
+
+    Cylinders and cones have, beside the places where features are nearest, the corners of what lies flat: of
+    a disc eight points of its rim, fixed on the body. Vertices 0 and 1 are their ends, 2 to 17 the points of
+    their rims, edge 0 the side, edges 1 to 4 places where borders cross a rim. Of open meshes they are pushed
+    out along the faces' normals.
 
     Examples
     --------
@@ -177,7 +184,7 @@ def _of_both(
 ) -> tuple[dict[str, Array], dict[str, Any]]:
     """The rows of pairs of which some (p,) have a cylinder or a cone, and who answered."""
     others, of = np.flatnonzero(~cans), np.flatnonzero(cans)
-    meshes, info = _of_meshes(with_capsules(stand), some[others], near[others], time, how)
+    meshes, info = _of_meshes(with_points(stand, some[others]), some[others], near[others], time, how)
     found = fields_of_cans(stand, some[of], near[of], _touch(stand, some[of]), time, how)
     meshes["pair"], found["pair"] = others[meshes["pair"]], of[found["pair"]]
     fields = {name: np.concatenate([meshes[name], found[name]]) for name in meshes}

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gpu_collide.backends import get_backend
+from gpu_collide.bodies.bodies import refuse_compounds
 from gpu_collide.pipeline.manifolds import Reducer
 from gpu_collide.results.clearance import Clearance
 from gpu_collide.results.manifolds import Manifolds
+from gpu_collide.results.of_bodies import manifolds_of_bodies
 from gpu_collide.results.point_identity import numbered_apart
 
 if TYPE_CHECKING:
@@ -21,6 +25,11 @@ __all__ = ["manifolds_of"]
 
 def manifolds_of(contacts: Clearance, bodies: Bodies, most: int) -> Manifolds:
     """`Manifolds` of contacts at a pose of bodies that are there at its time of the step."""
+    if contacts._rows_of is not None:  # compounds
+        found, rows, to, owner = contacts._rows_of
+        made = manifolds_of(found[np.sort(rows)], bodies.rows, most)
+        return manifolds_of_bodies(made, to, contacts.pairs, owner)
+    refuse_compounds(bodies, "bodies", "the reading of contacts from a file")
     columns = _columns(contacts, bodies, most)
     columns["key"] = numbered_apart(columns["key"])
     return Manifolds(pairs=contacts.pairs, **columns, info={**contacts.info, "max_points": most})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies, all_valid, without
+from gpu_collide.bodies.bodies import Bodies, all_valid, refuse_compounds, without
 from gpu_collide.bodies.refusals import refuse_ends, refuse_rounded, refuse_spins
 from gpu_collide.bodies.rules import check_rules, still_bodies
 from gpu_collide.geometry.mesh.mesh import Mesh
@@ -50,6 +50,8 @@ class Obstacles:
         Each body moves on its own motion, be it a spin; if none does, it is a world that stands `still`.
     rounded : bool
         Meshes may have a rounding radius.
+    compounds : bool
+        Bodies may have compounds; the query is of their rows.
 
     Attributes
     ----------
@@ -85,7 +87,10 @@ class Obstacles:
         own: bool = False,
         spins: bool = False,
         rounded: bool = False,
+        compounds: bool = False,
     ) -> None:
+        if not compounds and isinstance(obstacles, (Scene, Bodies)):
+            refuse_compounds(obstacles, "obstacles", "this query")
         self._of, self._method, self._still, self._own = obstacles, method, still, own
         self._spins, self._rounded = spins, rounded
         self.scene = isinstance(obstacles, Scene)
@@ -180,7 +185,7 @@ class Obstacles:
         bodies = self._of
         if not isinstance(bodies, Bodies):
             raise _not_obstacles(bodies)
-        self.bodies = bodies
+        self.bodies = bodies = bodies.rows
         self._look()
         if not all_valid(self.bodies):
             invalid = np.flatnonzero(~self.bodies.valid)

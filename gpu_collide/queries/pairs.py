@@ -22,6 +22,7 @@ from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.broad_phase.pairs import KeptTree
 from gpu_collide.pipeline.broad_phase.trees import MOST_LEAVES
 from gpu_collide.pipeline.launch.launcher import MemoryBudget
+from gpu_collide.queries.compounds import for_compounds
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.results.report import PairReport
 
@@ -54,6 +55,7 @@ MANY_PAIRS = 20_000_000  # beyond which collide warns: a crowd, or rules that we
 _BLOCK = 1 << 24  # pairs filled at a time
 
 
+@for_compounds
 @renamed(broad_phase=OLD_TUNING["broad_phase"])
 def find_pairs(
     bodies: Bodies,
@@ -368,6 +370,9 @@ def warn_of_invalid(
             for name in ("start", "end")
             if (reason := what_is_wrong(getattr(bodies, name), first)) is not None
         )
+        if bodies.body is not None:  # rows of compounds
+            invalid = np.unique(bodies.body[invalid])
+            first = int(invalid[0])
         warn_caller(
             f"{how_many(len(invalid), 'body has', 'bodies have')} an invalid pose and "
             f"{fate[len(invalid) > 1]}, first: {first_few(invalid)} (body {first} at its {name}: {reason})"

@@ -26,6 +26,7 @@ from gpu_collide.bodies.refusals import refuse_ends_in
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.clearance_arguments import checked, measured
 from gpu_collide.queries.collide import answer, answer_pairs, check_distances, warn_of_invalid_in
+from gpu_collide.queries.compounds import for_compounds
 from gpu_collide.queries.exits import check_exit, with_exits
 from gpu_collide.queries.input_warnings import warn_of_bodies
 from gpu_collide.queries.pairs import all_pairs, check_count, gathered, warn_of_invalid
@@ -71,7 +72,7 @@ class Scene(ScenePoses):
     Parameters
     ----------
     meshes : Mesh or sequence of Mesh
-        The different shapes.
+        The different shapes, as `Bodies` takes them: compounds too.
     shape : (n,) array_like of int or None
         Which mesh each body has; None if there is a single mesh and poses say how many bodies there are.
     poses : Poses of shape (n,) or (worlds, n), or (position, quat_wxyz), optional
@@ -153,15 +154,15 @@ class Scene(ScenePoses):
         else:
             start = as_poses(poses, "poses")
         made = Bodies(meshes, shape, start, start if end is None else as_poses(end, "end"))
-        check_count(len(made), "shape" if poses is None else "poses")
+        check_count(len(made.rows), "shape" if poses is None else "poses")
         if world is None:
             world = made.world
-        self._rules = self._all_rules = check_rules(len(made), world, group, mask, ignore, still_pairs)
-        self._active: BoolArray = read_only(np.ones(len(made), bool))
+        self._all_rules = check_rules(len(made), world, group, mask, ignore, still_pairs)
         self._made: Any = made
+        self._activate(read_only(np.ones(len(made), bool)))
         self._bodies: Bodies | None = None if poses is None else made
         self._report: Any = None
-        self._kept = SceneCache(get_backend(options.backend, options.precision), options, made)
+        self._kept = SceneCache(get_backend(options.backend, options.precision), options, made.rows)
         self._closed, self._looks = False, LOOKS
         self._lock = threading.RLock()
         renew_after_fork(self)
@@ -173,6 +174,7 @@ class Scene(ScenePoses):
         self._kept.after_fork()
 
     # -- questions -------------------------------------------------------------------------------------------
+    @for_compounds
     @renamed(broad_phase=OLD_TUNING["broad_phase"])
     def find_pairs(self, *, tuning: Tuning | None = None) -> NDArray[np.int32]:
         """Pairs of the bodies that may meet during the step, as `gpu_collide.find_pairs` has them.
@@ -203,6 +205,7 @@ class Scene(ScenePoses):
         warn_of_invalid(bodies, invalid)
         return pairs
 
+    @for_compounds
     @renamed(**OLD_TUNING)
     def collide(
         self,
@@ -280,6 +283,7 @@ check_start, exit, results, progress
             warn_of_bodies(bodies, found.pairs, found.status)
         return with_exits(found, bodies, engine.options) if exit else found
 
+    @for_compounds
     @within_memory
     def clearance(
         self,
@@ -313,10 +317,11 @@ check_start, exit, results, progress
         TypeError, ValueError, MemoryLimitError
             As `collide`.
         """
-        pairs = None if pairs is None else check_pairs(pairs, len(self))
-        asked = checked(max_distance, at, regions, tolerance, progress, None if pairs is None else len(pairs))
         with self._lock:
             bodies, kept = self._now(), self._kept
+            pairs = None if pairs is None else check_pairs(pairs, len(bodies))
+            n_pairs = None if pairs is None else len(pairs)
+            asked = checked(max_distance, at, regions, tolerance, progress, n_pairs)
             everything = pairs is None and asked.max_distance == np.inf
             engine = kept.engines.of(tuning=Tuning(broad_phase="off") if everything else None)
             engine.options.check_meshes(bodies.meshes, of_step=False)
@@ -332,14 +337,14 @@ check_start, exit, results, progress
                 return measured(engine, bodies, some, asked, progress)
 
     def _now(self) -> Bodies:
-        """The bodies with their poses, if there are any to ask about."""
+        """The bodies with their poses, as queries work with them, if there are any to ask about."""
         self._check_open()
         if self._bodies is None:
             raise ValueError(
                 "poses: expected poses of the bodies before anything is asked, got none; call "
                 "update(poses) or update(poses, end) first"
             )
-        return self._bodies
+        return self._bodies.rows
 
     # -- what is kept ----------------------------------------------------------------------------------------
     @property
@@ -382,9 +387,14 @@ check_start, exit, results, progress
         return self._bodies
 
     @property
+    def expansion(self) -> Any:
+        """Of bodies with compounds the rows that they are for queries, `Expansion`; else None."""
+        return None if self._made is None else self._made.expansion
+
+    @property
     def rules(self) -> Rules:
         """Which bodies may be paired."""
-        return self._rules
+        return self._rules if self.expansion is None else self._all_rules.only(self._active)
 
     @property
     def active(self) -> BoolArray:
@@ -433,7 +443,7 @@ check_start, exit, results, progress
         self.close()
 
     def __len__(self) -> int:
-        return self._rules.n
+        return self._all_rules.n
 
     def __repr__(self) -> str:
         count = how_many(len(self), "body", "bodies")
@@ -472,4 +482,4 @@ check_start, exit, results, progress
         """Of a copy: how its bodies spin, of which their poses do not tell, and which are on."""
         if state[0] is not None:
             self._bodies = self._made = state[0]
-        self._active, self._rules = state[1], self._all_rules.only(state[1])
+        self._activate(state[1])

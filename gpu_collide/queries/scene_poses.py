@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gpu_collide._calls import within_memory
 from gpu_collide.bodies.poses import Poses, as_poses
 from gpu_collide.bodies.refusals import check_motion
-from gpu_collide.bodies.rules import check_active
+from gpu_collide.bodies.rules import check_active, check_rules
 
 if TYPE_CHECKING:
     import threading
@@ -118,8 +118,8 @@ class ScenePoses:
         """
         end = self._checked(poses, "poses")
         with self._lock:
-            bodies = self._now()
-            self._bodies = self._made = bodies.moved(bodies.end, end)
+            self._now()
+            self._bodies = self._made = self._made.moved(self._made.end, end)
 
     def set_active(self, bodies: ArrayLike, active: ArrayLike = True) -> None:
         """Switch bodies on, or off as if they were not there: they are in no pair, and nothing meets them.
@@ -157,8 +157,14 @@ class ScenePoses:
         """
         with self._lock:
             self._check_open()
-            self._active = check_active(self._active, bodies, active)
-            self._rules = self._all_rules.only(self._active)
+            self._activate(check_active(self._active, bodies, active))
+
+    def _activate(self, active: BoolArray) -> None:
+        """Which bodies are on, and the rules of queries for that."""
+        self._active, self._rules = active, self._all_rules.only(active)
+        to = self._made.expansion
+        if to is not None:
+            self._rules = check_rules(len(to.body), **to.rules(self._rules.arguments()))
 
     def _checked(self, poses: Any, name: str) -> Poses:
         """`poses` of all bodies."""

@@ -22,7 +22,7 @@ from gpu_collide._validate import (
     how_many,
 )
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, refuse_compounds
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.rules import check_rules, still_bodies
 from gpu_collide.geometry.mesh.mesh import Mesh
@@ -364,6 +364,8 @@ def _check_turn(max_turn: Any) -> float | None:
 
 def as_static(static: Bodies | Mesh | None) -> Bodies | None:
     """Bodies of what stands still; a Mesh is one body at the world's origin."""
+    if isinstance(static, Bodies):
+        refuse_compounds(static, "static", "a recording")
     if static is None or isinstance(static, Bodies):
         return static
     if not isinstance(static, Mesh):

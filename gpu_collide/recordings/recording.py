@@ -16,7 +16,7 @@ from gpu_collide._validate import (
     check_finite,
     read_only,
 )
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, refuse_compounds
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.refusals import refuse_ends
 from gpu_collide.geometry.mesh.mesh import Mesh
@@ -487,4 +487,5 @@ def recording_of(
     meshes = (meshes,) if isinstance(meshes, Mesh) else meshes
     still = Poses.identity(source.n_bodies)
     checked = Bodies(meshes, shape, still, still)
+    refuse_compounds(checked, "meshes", "a recording")
     return Recording(times, checked.meshes, checked.shape, as_static(static), lengths, source)

@@ -79,6 +79,9 @@ class Clearance(Result, rows="pair"):
     _format: ClassVar[FileFormat] = FileFormat(version=1, faults=clearance_faults, kind="Clearance")
     #: Of contacts at a pose the bodies that stand there, until they are saved.
     _bodies: ClassVar[Bodies | None] = None
+    #: Of bodies with compounds the contacts of their rows, which ones these are, `Expansion`, and of each
+    #: pair of rows the pair here.
+    _rows_of: ClassVar[tuple[Clearance, Array, Any, Array] | None] = None
     #: What makes manifolds; `gpu_collide.queries.manifolds` puts it here.
     _reduce: ClassVar[Callable[[Clearance, Bodies, int], Manifolds]]
 
@@ -158,12 +161,14 @@ class Clearance(Result, rows="pair"):
         return type(self)._reduce(self, bodies, most)
 
     def _selected(self, rows: Array) -> Self:
-        return super()._selected(rows)._of(self._bodies)
+        made = self._rows_of
+        if made is not None:
+            made = made[0], made[1][rows], *made[2:]
+        return super()._selected(rows)._of(self._bodies, made)
 
-    def _of(self, bodies: Bodies | None) -> Self:
-        """This result, which remembers its bodies from now on."""
-        if bodies is not None:
-            self.__dict__["_bodies"] = bodies
+    def _of(self, bodies: Bodies | None, rows_of: Any = None) -> Self:
+        """This result, which remembers its bodies from now on, and of which rows of theirs it was made."""
+        self.__dict__.update(_bodies=bodies, _rows_of=rows_of)
         return self
 
     def __repr__(self) -> str:

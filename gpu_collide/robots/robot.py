@@ -10,6 +10,7 @@ import numpy as np
 
 from gpu_collide._validate import as_float_array, check_bool, check_finite
 from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.compound import Compound
 from gpu_collide.bodies.poses import Poses, as_poses
 from gpu_collide.bodies.quaternion import multiply, rotate
 from gpu_collide.geometry.mesh.mesh import Mesh
@@ -118,6 +119,7 @@ class Robot:
         srdf: StrPath | None = None,
         ignore: Iterable[tuple[str, str]] = (),
         base: Poses | None = None,
+        exact_cylinders: bool = False,
     ) -> Robot:
         """A robot from a URDF file: its joints, and the collision shapes of its links.
 
@@ -132,11 +134,15 @@ class Robot:
             SRDF whose ``disable_collisions`` are pairs to ignore.
         ignore, base
             As in `Robot`.
+        exact_cylinders : bool, optional
+            Cylinders are cylinders (`shapes.cylinder`), for what takes these: first contacts of `link_shape`
+            and `recording`. By default prisms of 32 sides around them, up to 0.49 % of the radius larger,
+            which `edges` takes as well.
 
         Returns
         -------
         Robot
-            Cylinders and spheres become polyhedra around them: up to 0.49 % and 1.9 % of the radius larger.
+            Boxes and spheres are what they are.
 
         Raises
         ------
@@ -145,7 +151,7 @@ class Robot:
         FileNotFoundError, ValueError
             There is no such file, or it cannot be read; or joints of other kinds (floating, planar).
         """
-        joints, shapes = read_urdf(path)
+        joints, shapes = read_urdf(path, check_bool(exact_cylinders, "exact_cylinders"))
         if not any(shapes.values()):
             raise ValueError(f"path: expected URDF with collision shapes, got none in {path!r}")
         disabled = [] if srdf is None else disabled_pairs(srdf)
@@ -167,8 +173,8 @@ class Robot:
         """
         return poses_of(self._links.links(self._links.joints(self._values(self._free(q, "q")))))
 
-    def link_mesh(self, link: str) -> Mesh:
-        """All shapes of a link as one mesh in the link's frame, for a solver that has one body for each link.
+    def link_shape(self, link: str) -> Compound:
+        """All shapes of a link as one in the link's frame, for a solver that has one body for each link.
 
         Parameters
         ----------
@@ -177,13 +183,13 @@ class Robot:
 
         Returns
         -------
-        Mesh
+        Compound
             Its parts are called as the bodies of `recording` are.
 
         Raises
         ------
         ValueError
-            There is no such link; it has no shapes, or shapes of different rounding (`Mesh.join`).
+            There is no such link, or it has no shapes.
         """
         if link not in self.link_names:
             raise ValueError(f"link: expected one of {', '.join(self.link_names)}, got {link!r}")
@@ -193,7 +199,7 @@ class Robot:
         names = [f"{link}/{k}" for k in range(len(mine))] if len(mine) > 1 else [link]
         position, quat = (np.stack([self._frames[k][i] for k in mine]) for i in (0, 1))
         meshes = [self._bodies.meshes[self._bodies.shape[k]] for k in mine]
-        return Mesh.join(meshes, Poses.from_quat_wxyz(position, quat), names=names)
+        return Compound(meshes, Poses.from_quat_wxyz(position, quat), names=names)
 
     def recording(
         self, q: ArrayLike, times: ArrayLike | None = None, *, static: Bodies | Mesh | None = None
@@ -341,8 +347,10 @@ class Robot:
         own = self._owner
         place = np.array([at for at, _ in frames]).reshape(-1, 3)
         turn = np.array([turn for _, turn in frames]).reshape(-1, 4)
-        points = [mesh.vertices for mesh in self._bodies.meshes]
-        low, high = np.array([p.min(axis=0) for p in points]), np.array([p.max(axis=0) for p in points])
+        meshes = self._bodies.meshes
+        rim = np.array([0.0 if mesh.ends is None else mesh.rounding for mesh in meshes])[:, None]
+        low = np.array([mesh.vertices.min(axis=0) for mesh in meshes]) - rim  # balls are where centers are
+        high = np.array([mesh.vertices.max(axis=0) for mesh in meshes]) + rim
         return Chain(
             *joints, t.carrier[own], t.place[own] + rotate(t.rest[own], place), multiply(t.rest[own], turn),
             low[self._bodies.shape], high[self._bodies.shape], self._base,

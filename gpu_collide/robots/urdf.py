@@ -12,9 +12,9 @@ import numpy as np
 from gpu_collide._validate import check_positive
 from gpu_collide.errors import MissingExtraError
 from gpu_collide.geometry.io.files import load_mesh
-from gpu_collide.geometry.shapes import box
+from gpu_collide.geometry.shapes import box, cylinder, sphere
 from gpu_collide.robots.joints import Joint
-from gpu_collide.robots.primitives import around_cylinder, around_sphere
+from gpu_collide.robots.primitives import around_cylinder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["disabled_pairs", "read_urdf"]
 
 
-def read_urdf(path: StrPath) -> tuple[list[Joint], dict[str, list[tuple[Mesh, Any]]]]:
+def read_urdf(
+    path: StrPath, exact_cylinders: bool = False
+) -> tuple[list[Joint], dict[str, list[tuple[Mesh, Any]]]]:
     """Joints of a URDF file, and of each link the collision shapes: a mesh, and where it is in the link's
     frame, (4, 4) or None."""
     path = _file(path, "path")
@@ -51,7 +53,7 @@ def read_urdf(path: StrPath) -> tuple[list[Joint], dict[str, list[tuple[Mesh, An
         return above
 
     shapes = {
-        link.name: [_shape(one, f"link {link.name!r}", found) for one in link.collisions]
+        link.name: [_shape(one, f"link {link.name!r}", found, exact_cylinders) for one in link.collisions]
         for link in urdf.robot.links
     }
     return joints, shapes
@@ -112,7 +114,7 @@ def _number(value: Any, default: float) -> float:
     return default if value is None else float(value)
 
 
-def _shape(collision: Any, name: str, found: Callable[[str], str]) -> tuple[Mesh, Any]:
+def _shape(collision: Any, name: str, found: Callable[[str], str], exact_cylinders: bool) -> tuple[Mesh, Any]:
     """The shape of a collision element, and where it is in the frame of its link."""
     shape = collision.geometry
     if shape is None:
@@ -120,9 +122,10 @@ def _shape(collision: Any, name: str, found: Callable[[str], str]) -> tuple[Mesh
     if shape.box is not None:
         mesh = box(shape.box.size)
     elif shape.cylinder is not None:
-        mesh = around_cylinder(shape.cylinder.radius, shape.cylinder.length)
+        made = cylinder if exact_cylinders else around_cylinder
+        mesh = made(shape.cylinder.radius, shape.cylinder.length)
     elif shape.sphere is not None:
-        mesh = around_sphere(shape.sphere.radius)
+        mesh = sphere(shape.sphere.radius)
     elif shape.mesh is not None:
         mesh = _scaled(load_mesh(found(shape.mesh.filename)), shape.mesh.scale, name)
     else:

@@ -204,7 +204,7 @@ GC_KERNEL void c03_manifolds(
     GC_GLOBAL const gc_real *turn_in,     /* (n_bodies, 9) matrices that turn to the world */
     GC_GLOBAL const gc_real *radius_in,   /* of each mesh */
     GC_GLOBAL const gc_real *rounding_in, /* below 0: of cylinders and cones, whose contacts are told as they are */
-    GC_GLOBAL const int *forms_in, /* (n_meshes, GC_PATCH_MESH_STRIDE) */
+    GC_GLOBAL const int *forms_in,        /* (n_meshes, GC_PATCH_MESH_STRIDE) */
     GC_GLOBAL const int *flat_in,
     GC_GLOBAL const gc_real *flat_reals_in,
     gc_real margin,

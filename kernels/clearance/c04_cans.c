@@ -1,7 +1,7 @@
 /* c04_cans: places of pairs with a cylinder or a cone at a pose: all within a margin, and how deep they overlap.
  * needs: clearance/gc_can_leads.h
  *
- * in:  meshes as gc_patch.h and gc_can_leads.h have them, poses, a margin for each pair
+ * in:  meshes as gc_patch.h and gc_can_near.h have them, poses, a margin for each pair
  * out: of each pair its places, in any order, and whether it overlaps without one
  * One work-item per pair, which has room of its own for its places; where one has too little, it is launched again with more. Source:
  * docs/decisions/0146.
@@ -9,8 +9,8 @@
  */
 
 #define GC_CAN_MESH_ARGS \
-    GC_GLOBAL const int *forms_in,     /* (n_meshes, GC_PATCH_MESH_STRIDE) */ \
-        GC_GLOBAL const int *cans_in,  /* (n_meshes, GC_CAN_MESH_STRIDE) */ \
+    GC_GLOBAL const int *forms_in,    /* (n_meshes, GC_PATCH_MESH_STRIDE) */ \
+        GC_GLOBAL const int *cans_in, /* (n_meshes, GC_CAN_MESH_STRIDE) */ \
         GC_GLOBAL const int *flat_in, GC_GLOBAL const gc_real *flat_reals_in, \
         GC_GLOBAL const gc_real *radius_in, /* (n_meshes, 4): bounding radius, rounding, both ends (-1: none) */ \
         GC_GLOBAL const int *shape_in, GC_GLOBAL const gc_real *position_in, /* (n_bodies, 3) */ \
@@ -19,10 +19,7 @@
 GC_FN GC_GLOBAL int *gc_can_int(const gc_can_list *q, int i) { return q->ints + GC_CAN_INT_STRIDE * i; }
 GC_FN GC_GLOBAL gc_real *gc_can_real(const gc_can_list *q, int i) { return q->reals + GC_CAN_REAL_STRIDE * i; }
 GC_FN gc_real gc_can_gap(const gc_can_list *q, int i) { return gc_can_real(q, i)[GC_CAN_REAL_distance]; }
-GC_FN gc_vec gc_can_normal(const gc_can_list *q, int i)
-{
-    return gc_load_vec(gc_can_real(q, i) + GC_CAN_REAL_normal, 0);
-}
+GC_FN gc_vec gc_can_normal(const gc_can_list *q, int i) { return gc_load_vec(gc_can_real(q, i) + GC_CAN_REAL_normal, 0); }
 
 /* which feature of M a normal is of */
 GC_FN int gc_can_what(const gc_can_list *q, int i, int *number)
@@ -89,7 +86,8 @@ GC_LARGE int gc_can_inside(const gc_can_query *q, gc_vec p)
         for (int k = begin; k < end; ++k) {
             int one = gc_flat_at(b, GC_PATCH_MESH_corner, k),
                 two = gc_flat_at(b, GC_PATCH_MESH_corner, k + 1 < end ? k + 1 : begin), turned = one > two, left;
-            gc_vec u = gc_sub(gc_flat_vertex(b, turned ? two : one), p), v = gc_sub(gc_flat_vertex(b, turned ? one : two), p);
+            gc_vec u = gc_sub(gc_flat_vertex(b, turned ? two : one), p),
+                   v = gc_sub(gc_flat_vertex(b, turned ? one : two), p);
             left = gc_dot(axes[0], u) * gc_dot(axes[1], v) - gc_dot(axes[1], u) * gc_dot(axes[0], v) >= GC_R(0.0);
             if (left != turned) some = 1;
             else others = 1;
@@ -139,7 +137,7 @@ GC_LARGE void gc_can_corners(gc_can_query *q)
     for (face = gc_can_next(q, &w); face >= 0; face = gc_can_next(q, &w))
         for (int side = 0; side < (q->form[GC_CAN_MESH_kind] & GC_CAN_TWO_SIDED ? 2 : 1); ++side) {
             gc_vec out = gc_flat_normal(q->body, face);
-            gc_real floor = GC_R(1e300);
+            gc_real deepest = GC_CAN_FAR;
             gc_patch_view view;
             gc_patch_loop l;
             gc_can_view v;
@@ -148,13 +146,13 @@ GC_LARGE void gc_can_corners(gc_can_query *q)
                 int state = gc_can_int(list, k)[GC_CAN_INT_state];
                 if ((state == GC_CAN_LEADS || state == GC_CAN_ALONG)
                     && gc_dot(out, gc_can_normal(list, k)) >= GC_PATCH_ALIGNED)
-                    floor = GC_MIN(floor, gc_can_gap(list, k) - tie);
+                    deepest = GC_MIN(deepest, gc_can_gap(list, k) - tie);
             }
-            if (!(floor <= list->margin)) continue;
+            if (!(deepest <= list->margin)) continue;
             gc_can_look(list, out);
             gc_can_loop(q, face, &view, &l);
             v = gc_can_view_of(list, &q->can, GC_R(1.0));
-            list->floor = floor;
+            list->floor = deepest;
             gc_can_face(list, &v, &l, q->within);
         }
     for (int k = 0; k < n; ++k) {
@@ -166,7 +164,8 @@ GC_LARGE void gc_can_corners(gc_can_query *q)
         if ((state != GC_CAN_LEADS && state != GC_CAN_ALONG) || gc_can_what(list, k, &edge) != GC_PATCH_EDGE) continue;
         number = gc_flat_at(q->body, GC_PATCH_MESH_edge_start, edge + 1);
         for (int i = gc_flat_at(q->body, GC_PATCH_MESH_edge_start, edge); i < number; ++i)
-            across |= gc_dot(out, gc_flat_normal(q->body, gc_flat_at(q->body, GC_PATCH_MESH_edge_face, i))) >= GC_PATCH_ALIGNED;
+            across |= gc_dot(out, gc_flat_normal(q->body, gc_flat_at(q->body, GC_PATCH_MESH_edge_face, i)))
+                      >= GC_PATCH_ALIGNED;
         if (across && state == GC_CAN_LEADS) continue;
         gc_can_look(list, out);
         gc_can_loop(q, q->body->form[GC_PATCH_MESH_faces] + edge, &view, &l);
@@ -181,7 +180,7 @@ GC_LARGE int gc_can_mesh(gc_can_query *q)
 {
     gc_can_list *list = &q->list;
     int convex = (q->form[GC_CAN_MESH_kind] & GC_CAN_CONVEX) == GC_CAN_CONVEX, hidden, settled;
-    gc_can_find(q, GC_R(1e300));
+    gc_can_find(q, GC_CAN_FAR);
     if (list->n > list->room) return 0;
     settled = gc_can_settle(q, convex);
     hidden = settled ? convex : gc_can_faces(q) > 0;
@@ -198,7 +197,7 @@ GC_LARGE int gc_can_mesh(gc_can_query *q)
         q->all = !settled;
         q->fine = 1;
         list->n = 0;
-        gc_can_find(q, GC_R(1e300));
+        gc_can_find(q, GC_CAN_FAR);
         if (list->n > list->room) return 0;
         settled = gc_can_settle(q, 1);
     }
@@ -216,7 +215,8 @@ GC_LARGE gc_real gc_can_apart(const gc_frusta *p, gc_vec *n)
     gc_real most = gc_frusta_apart(p, zero, n);
     if (most >= GC_R(0.0)) return most;
     way = gc_sub(
-        gc_can_along(p->f->low, gc_frustum_end(p->f, 1), GC_R(0.5)), gc_can_along(p->e->low, gc_frustum_end(p->e, 1), GC_R(0.5)));
+        gc_can_along(p->f->low, gc_frustum_end(p->f, 1), GC_R(0.5)),
+        gc_can_along(p->e->low, gc_frustum_end(p->e, 1), GC_R(0.5)));
     seeds[0] = gc_unit(gc_cross(p->e->axis, p->f->axis), gc_across(p->e->axis));
     seeds[1] = gc_unit(gc_cross(p->e->axis, seeds[0]), seeds[0]);
     seeds[2] = gc_unit(gc_cross(p->f->axis, seeds[0]), seeds[0]);
@@ -259,8 +259,11 @@ GC_LARGE void gc_can_both(gc_can_query *q, const gc_can *e)
     parallel = !(gc_norm(gc_cross(e->f.axis, q->can.f.axis)) > GC_PATCH_PARALLEL);
     if (q->list.n && parallel && side_e == side_f) return;
     gc_can_store(
-        &q->list, GC_CAN_LEADS, side_e ? side_f ? GC_EE : GC_EV : side_f ? GC_VE : GC_VV, side_e ? 0 : part_e,
-        side_f ? 0 : part_f, gap, on_e, on_f, n);
+        &q->list, GC_CAN_LEADS,
+        side_e   ? side_f ? GC_EE : GC_EV
+        : side_f ? GC_VE
+                 : GC_VV,
+        side_e ? 0 : part_e, side_f ? 0 : part_f, gap, on_e, on_f, n);
 }
 
 /* ---- launched --------------------------------------------------------------------------------------------------------------------- */
@@ -330,13 +333,13 @@ GC_KERNEL void c04_cans(
     int n_pairs,
     int first, /* pair */
     GC_CAN_MESH_ARGS,
-    GC_GLOBAL const int *pairs_in,       /* (pairs, 2) */
-    GC_GLOBAL const gc_real *margin_in,  /* (pairs,) */
-    int room,                            /* for places of each pair */
-    GC_GLOBAL int *place_ints_out,       /* (n_pairs, room, GC_CAN_INT_STRIDE), of A and B */
-    GC_GLOBAL gc_real *place_reals_out,  /* (n_pairs, room, GC_CAN_REAL_STRIDE), relative to A's position */
-    GC_GLOBAL int *count_out,            /* (n_pairs,) places; below 0: less how many there is no room for */
-    GC_GLOBAL int *hidden_out)           /* (n_pairs,) does it overlap without a place? */
+    GC_GLOBAL const int *pairs_in,      /* (pairs, 2) */
+    GC_GLOBAL const gc_real *margin_in, /* (pairs,) */
+    int room,                           /* for places of each pair */
+    GC_GLOBAL int *place_ints_out,      /* (n_pairs, room, GC_CAN_INT_STRIDE), of A and B */
+    GC_GLOBAL gc_real *place_reals_out, /* (n_pairs, room, GC_CAN_REAL_STRIDE), relative to A's position */
+    GC_GLOBAL int *count_out,           /* (n_pairs,) places; below 0: less how many there is no room for */
+    GC_GLOBAL int *hidden_out)          /* (n_pairs,) does it overlap without a place? */
 {
     for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
         int pair = first + i, a = pairs_in[2 * pair], b = pairs_in[2 * pair + 1], ka = shape_in[a], kb = shape_in[b];
@@ -349,8 +352,10 @@ GC_KERNEL void c04_cans(
         gc_can_query q;
         own = turned ? offset : zero;
         other = turned ? zero : offset;
-        gc_patch_body_load(&m, forms_in, flat_in, flat_reals_in, turn_in + 9 * (gc_long)(turned ? b : a), turned ? kb : ka, own);
-        gc_patch_body_load(&k, forms_in, flat_in, flat_reals_in, turn_in + 9 * (gc_long)(turned ? a : b), turned ? ka : kb, other);
+        gc_patch_body_load(
+            &m, forms_in, flat_in, flat_reals_in, turn_in + 9 * (gc_long)(turned ? b : a), turned ? kb : ka, own);
+        gc_patch_body_load(
+            &k, forms_in, flat_in, flat_reals_in, turn_in + 9 * (gc_long)(turned ? a : b), turned ? ka : kb, other);
         if (!both) round = radius_in[4 * (turned ? kb : ka) + 1];
         q.body = &m;
         q.form = cans_in + GC_CAN_MESH_STRIDE * (turned ? kb : ka);
@@ -365,8 +370,8 @@ GC_KERNEL void c04_cans(
         q.list.room = room;
         q.list.n = q.list.dry = 0;
         q.list.least = GC_R(0.0);
-        q.list.floor = GC_R(-1e300);
-        q.slack = q.list.margin + GC_CAN_SLACK * q.list.size;
+        q.list.floor = -GC_CAN_FAR;
+        q.slack = q.list.margin + GC_CAN_SLACK * (q.can.f.length + q.can.f.radius[0] + q.can.f.radius[1]);
         near = q.slack + q.within + GC_PATCH_TIE * q.list.size;
         middle = gc_can_along(q.can.f.low, gc_frustum_end(&q.can.f, 1), GC_R(0.5));
         reach = gc_scale(q.can.f.axis, GC_R(0.5) * q.can.f.length);

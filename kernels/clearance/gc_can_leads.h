@@ -1,5 +1,5 @@
 /* gc_can_leads.h: the directions along which a cylinder or a cone K is nearest to features of a mesh M, or overlaps them the least.
- * needs: clearance/gc_can_seen.h narrow_phase/contact/gc_frusta.h
+ * needs: clearance/gc_can_near.h
  *
  * Along n from M to K the gap is G(n) = n . (lowest point of K) - n . (feature of M). Of a face n is its normal. Of an edge n goes around it,
  * between the normals of its faces: G is greatest where its slope changes sign. Of a vertex n is that of K's signed distance, inside of K that
@@ -7,146 +7,6 @@
  */
 #ifndef GC_CAN_LEADS_H
 #define GC_CAN_LEADS_H
-
-/* a mesh beside what gc_patch.h has of it: where the numbers of its tree begin */
-#define GC_CAN_MESH_STRIDE 6
-#define GC_CAN_MESH_COLUMNS(ONE, MANY, X) \
-    ONE(X, kind)    /* GC_CAN_CONVEX or GC_CAN_SOLID, GC_CAN_TWO_SIDED, GC_CAN_THIN */ \
-    ONE(X, edges)   /* how many */ \
-    ONE(X, order)   /* ints: faces of the leaves */ \
-    ONE(X, reflex)  /* ints: of each edge, 1 if it is */ \
-    ONE(X, nodes)   /* reals: boxes, six numbers each, level by level from the leaves up */ \
-    ONE(X, top)     /* level of the root */
-GC_RECORD(GC_CAN_MESH)
-#define GC_CAN_CONVEX 3
-#define GC_CAN_SOLID 1
-#define GC_CAN_TWO_SIDED 4
-#define GC_CAN_THIN 8 /* a point or a line, without faces */
-
-/* in sizes: places and directions beside a border count for what is smaller than this; the larger feature takes them */
-#define GC_CAN_BESIDE GC_R(1e-9)
-/* ... what is as near is looked at at once; of what is deeper in M more */
-#define GC_CAN_SLACK GC_R(0.01)
-
-typedef struct {
-    const gc_patch_body *body;
-    GC_GLOBAL const int *form; /* GC_CAN_MESH */
-    gc_can can;
-    gc_can_list list;
-    gc_vec box[2];  /* around K and what is near it */
-    gc_real within; /* beside borders */
-    gc_real slack;  /* how far from K the box is */
-    int all;        /* whatever is far is looked at as well */
-    int fine;       /* what is deep in each other has more directions that are the best of theirs */
-    int apart;      /* is there a direction along which they are farther apart than is asked? */
-} gc_can_query;
-
-GC_FN int gc_can_faces(const gc_can_query *q)
-{
-    return q->form[GC_CAN_MESH_kind] & GC_CAN_THIN ? 0 : q->body->form[GC_PATCH_MESH_faces];
-}
-
-/* ---- what is near ---------------------------------------------------------------------------------------------------------- */
-
-typedef struct {
-    int level, at;
-} gc_can_walk;
-
-/* the next leaf whose box meets K's; -1: no more */
-GC_FN int gc_can_next(const gc_can_query *q, gc_can_walk *w)
-{
-    int faces = gc_can_faces(q), top = q->form[GC_CAN_MESH_top];
-    for (;;) {
-        int begin = 0, meets = 1;
-        GC_GLOBAL const gc_real *b;
-        if (w->at < 0) { /* behind the last one */
-            w->level = top;
-            w->at = 0;
-        } else {
-            while (w->level < top && (w->at & 1)) {
-                w->at >>= 1;
-                w->level += 1;
-            }
-            if (w->level >= top) return -1;
-            w->at += 1;
-        }
-        for (;;) {
-            int count = (faces + (1 << w->level) - 1) >> w->level;
-            if (w->at >= count) break;
-            begin = 0;
-            for (int l = 0; l < w->level; ++l) begin += (faces + (1 << l) - 1) >> l;
-            b = q->body->reals + q->form[GC_CAN_MESH_nodes] + 6 * (gc_long)(begin + w->at);
-            meets = q->all
-                    || (b[0] <= q->box[1].x && b[1] <= q->box[1].y && b[2] <= q->box[1].z && b[3] >= q->box[0].x
-                        && b[4] >= q->box[0].y && b[5] >= q->box[0].z);
-            if (!meets) break;
-            if (w->level == 0) return q->body->ints[q->form[GC_CAN_MESH_order] + w->at];
-            w->level -= 1;
-            w->at *= 2;
-        }
-    }
-}
-
-GC_FN gc_can_walk gc_can_walk_from(void)
-{
-    gc_can_walk w;
-    w.level = 0;
-    w.at = -1;
-    return w;
-}
-
-GC_FN int gc_can_near(const gc_can_query *q, gc_vec a, gc_vec b)
-{
-    return q->all
-           || (GC_MIN(a.x, b.x) <= q->box[1].x && GC_MAX(a.x, b.x) >= q->box[0].x && GC_MIN(a.y, b.y) <= q->box[1].y
-               && GC_MAX(a.y, b.y) >= q->box[0].y && GC_MIN(a.z, b.z) <= q->box[1].z && GC_MAX(a.z, b.z) >= q->box[0].z);
-}
-
-GC_FN int gc_can_end(const gc_can_query *q, int edge, int k)
-{
-    return gc_flat_at(q->body, GC_PATCH_MESH_ends, 2 * edge + k);
-}
-
-/* a loop of M as it is seen along the list's axes */
-GC_FN void gc_can_loop(const gc_can_query *q, int number, gc_patch_view *view, gc_patch_loop *l)
-{
-    view->x = q->list.axes[0];
-    view->y = q->list.axes[1];
-    view->z = q->list.axes[2];
-    view->shift = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
-    gc_patch_loop_of(q->body, view, number, l);
-}
-
-/* ---- do K and a feature meet? ------------------------------------------------------------------------------------------------ */
-
-GC_LARGE int gc_can_meets(const gc_can_query *q, const gc_frustum *f, int what, int number, gc_real tol)
-{
-    gc_real share;
-    int flat;
-    if (what == GC_PATCH_VERTEX) return gc_frustum_point(f, gc_flat_vertex(q->body, number)).d < -tol;
-    if (what == GC_PATCH_EDGE) {
-        gc_vec a = gc_flat_vertex(q->body, gc_can_end(q, number, 0));
-        return gc_frustum_segment(f, a, gc_sub(gc_flat_vertex(q->body, gc_can_end(q, number, 1)), a), &share, &flat).d
-               < -tol;
-    } else {
-        gc_vec n = gc_flat_normal(q->body, number), back = gc_opposite(n);
-        int begin = gc_flat_at(q->body, GC_PATCH_MESH_face_start, number);
-        int end = gc_flat_at(q->body, GC_PATCH_MESH_face_start, number + 1), inside = 1;
-        gc_vec low = gc_frustum_lowest(f, gc_frustum_lower(f, n), n), high = gc_frustum_lowest(f, gc_frustum_lower(f, back), back);
-        gc_vec corner = gc_flat_vertex(q->body, gc_flat_at(q->body, GC_PATCH_MESH_corner, begin)), p;
-        gc_real below = gc_dot(n, gc_sub(low, corner)), above = gc_dot(n, gc_sub(high, corner));
-        if (!(below < -tol && above > tol)) return 0;
-        p = gc_can_along(low, high, below / (below - above));
-        for (int k = begin; k < end; ++k) {
-            gc_vec a = gc_flat_vertex(q->body, gc_flat_at(q->body, GC_PATCH_MESH_corner, k));
-            gc_vec e = gc_sub(
-                gc_flat_vertex(q->body, gc_flat_at(q->body, GC_PATCH_MESH_corner, k + 1 < end ? k + 1 : begin)), a);
-            if (gc_dot(gc_cross(n, e), gc_sub(p, a)) < GC_R(0.0)) inside = 0;
-            if (gc_frustum_segment(f, a, e, &share, &flat).d < -tol) return 1;
-        }
-        return inside;
-    }
-}
 
 /* ---- directions of features -------------------------------------------------------------------------------------------------- */
 
@@ -167,7 +27,7 @@ GC_LARGE gc_real gc_can_least(gc_can_query *q, gc_vec n, int loop, gc_real floor
     v = gc_can_view_of(&q->list, &q->can, GC_R(1.0));
     q->list.dry = 1;
     q->list.floor = floor;
-    q->list.least = GC_R(1e300);
+    q->list.least = GC_CAN_FAR;
     if (l.is_face) gc_can_face(&q->list, &v, &l, q->within);
     else gc_can_edge(&q->list, &v, &l, q->within);
     q->list.dry = 0;
@@ -179,13 +39,12 @@ GC_FN void gc_can_of_face(gc_can_query *q, int face, gc_vec n, gc_real deep)
 {
     const gc_frustum *f = &q->can.f;
     gc_vec corner = gc_flat_vertex(
-        q->body,
-        gc_flat_at(q->body, GC_PATCH_MESH_corner, gc_flat_at(q->body, GC_PATCH_MESH_face_start, face)));
+        q->body, gc_flat_at(q->body, GC_PATCH_MESH_corner, gc_flat_at(q->body, GC_PATCH_MESH_face_start, face)));
     gc_vec low = gc_frustum_lowest(f, gc_frustum_lower(f, n), n);
     gc_real gap = gc_dot(n, gc_sub(low, corner));
     if (gap > q->list.margin) q->apart = 1;
     if (!(gap <= q->list.margin && gap >= -deep)) return;
-    if (gc_can_least(q, n, face, GC_R(-1e300)) > gap + GC_CAN_BESIDE * q->list.size) return;
+    if (gc_can_least(q, n, face, -GC_CAN_FAR) > gap + GC_CAN_BESIDE * q->list.size) return;
     gc_can_lead(q, GC_NO_PLACE, GC_PATCH_FACE | face << 2, 0, gap, low, low, n);
 }
 
@@ -318,7 +177,9 @@ GC_LARGE int gc_can_leads_out(const gc_can_query *q, int what, int number, gc_ve
     /* in a valley all leads away into the solid */
     if (last - first < 2) return 1;
     for (int k = first; k < last; ++k)
-        out |= gc_dot(n, gc_flat_normal(b, gc_flat_at(b, what == GC_PATCH_EDGE ? GC_PATCH_MESH_edge_face : GC_PATCH_MESH_fan, k)))
+        out |= gc_dot(
+                   n,
+                   gc_flat_normal(b, gc_flat_at(b, what == GC_PATCH_EDGE ? GC_PATCH_MESH_edge_face : GC_PATCH_MESH_fan, k)))
                > GC_R(0.0);
     return out;
 }
@@ -326,9 +187,10 @@ GC_LARGE int gc_can_leads_out(const gc_can_query *q, int what, int number, gc_ve
 GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
 {
     const gc_patch_body *b = q->body;
-    gc_vec a = gc_flat_vertex(b, gc_can_end(q, edge, 0)), to = gc_flat_vertex(b, gc_can_end(q, edge, 1)), e, x, n, last, flats[8];
+    gc_vec a = gc_flat_vertex(b, gc_can_end(q, edge, 0)), to = gc_flat_vertex(b, gc_can_end(q, edge, 1)), e, x, n, last,
+           flats[8];
     gc_real length, s_last = GC_R(0.0), before[8], behind[8];
-    int n_flats, sides, hard, fine = q->fine;
+    int n_flats, sides, hard, steep = 0, fine = q->fine;
     int first = gc_flat_at(b, GC_PATCH_MESH_edge_start, edge);
     int faces = gc_flat_at(b, GC_PATCH_MESH_edge_start, edge + 1) - first;
     if (gc_flat_at(b, GC_PATCH_MESH_flat, edge) || !gc_can_near(q, a, to)) return;
@@ -366,6 +228,7 @@ GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
     n = x;
     for (int k = 0; k <= (fine ? 64 : 16); ++k) {
         gc_real s = gc_can_slope(&q->can.f, a, e, n);
+        steep |= GC_ABS(s) > GC_TOL_TOUCH * q->list.size;
         if (k > 0) {
             /* the pieces between flat parts are smooth */
             gc_vec low = last;
@@ -382,7 +245,8 @@ GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
                     }
                 if (s_low > GC_R(0.0) && s_high <= GC_R(0.0)) {
                     found = gc_can_between(&q->can.f, a, e, low, high, s_low, s_high);
-                    if (gc_can_leads_out(q, GC_PATCH_EDGE, edge, found)) gc_can_edge_place(q, edge, a, e, length, found, deep);
+                    if (gc_can_leads_out(q, GC_PATCH_EDGE, edge, found))
+                        gc_can_edge_place(q, edge, a, e, length, found, deep);
                 }
                 if (next < 0) break;
                 low = flats[next];
@@ -395,6 +259,8 @@ GC_LARGE void gc_can_of_edge(gc_can_query *q, int edge, gc_real deep)
         n = fine ? gc_add(gc_scale(last, GC_R(0.99518472667219689)), gc_scale(gc_cross(e, last), GC_R(0.098017140329560602)))
                  : gc_add(gc_scale(last, GC_R(0.92387953251128674)), gc_scale(gc_cross(e, last), GC_R(0.38268343236508977)));
     }
+    /* of a line along K's axis each is as good */
+    if (!steep && gc_can_leads_out(q, GC_PATCH_EDGE, edge, x)) gc_can_edge_place(q, edge, a, e, length, x, deep);
 }
 
 GC_FN void gc_can_vertex_place(gc_can_query *q, int vertex, gc_vec n, gc_real gap, int part, gc_real deep)
@@ -404,7 +270,8 @@ GC_FN void gc_can_vertex_place(gc_can_query *q, int vertex, gc_vec n, gc_real ga
     if (gap > q->list.margin) q->apart = 1;
     if (!(gap <= q->list.margin)) return;
     gc_can_lead(
-        q, part == GC_PART_SIDE ? GC_VE : GC_VV, vertex, part == GC_PART_SIDE ? 0 : part, gap, at, gc_add(at, gc_scale(n, gap)), n);
+        q, part == GC_PART_SIDE ? GC_VE : GC_VV, vertex, part == GC_PART_SIDE ? 0 : part, gap, at,
+        gc_add(at, gc_scale(n, gap)), n);
 }
 
 GC_LARGE void gc_can_of_vertex(gc_can_query *q, int vertex, gc_real deep)
@@ -447,7 +314,8 @@ GC_LARGE void gc_can_find(gc_can_query *q, gc_real deep)
         if (q->form[GC_CAN_MESH_kind] & GC_CAN_TWO_SIDED)
             gc_can_of_face(q, face, gc_opposite(n), GC_OVERLAP_DEPTH * q->list.size);
         /* edges and vertices with the first of their faces */
-        for (int k = gc_flat_at(b, GC_PATCH_MESH_face_start, face); k < gc_flat_at(b, GC_PATCH_MESH_face_start, face + 1); ++k) {
+        for (int k = gc_flat_at(b, GC_PATCH_MESH_face_start, face); k < gc_flat_at(b, GC_PATCH_MESH_face_start, face + 1);
+             ++k) {
             int edge = gc_flat_at(b, GC_PATCH_MESH_side, k), vertex = gc_flat_at(b, GC_PATCH_MESH_corner, k);
             if (gc_flat_at(b, GC_PATCH_MESH_edge_face, gc_flat_at(b, GC_PATCH_MESH_edge_start, edge)) == face)
                 gc_can_of_edge(q, edge, deep);

@@ -10,6 +10,8 @@
 #define GC_CAN_SEEN_H
 
 #define GC_CAN_MARKS 8 /* points of a rim */
+/* deeper than anything */
+#define GC_CAN_FAR GC_R(1e30)
 
 /* a place of a pair with a frustum: M's feature and K's, on both, n from M to K */
 #define GC_CAN_INT_STRIDE 4
@@ -42,19 +44,19 @@ typedef struct {
 typedef struct {
     GC_GLOBAL int *ints;
     GC_GLOBAL gc_real *reals;
-    int room, n;           /* n: with those that there is no room for */
-    gc_real size, margin;  /* how near is near */
-    gc_real floor;         /* deeper is none */
-    gc_real least;         /* of the corners that were seen */
-    int dry;               /* they are only looked at */
+    int room, n;          /* n: with those that there is no room for */
+    gc_real size, margin; /* how near is near */
+    gc_real floor;        /* deeper is none */
+    gc_real least;        /* of the corners that were seen */
+    int dry;              /* they are only looked at */
     gc_vec axes[3];
 } gc_can_list;
 
 typedef struct {
     const gc_can *can;
-    int end, line, disc;   /* the lower end; do line and disc lie across? */
-    gc_vec p[2];           /* lowest of each end */
-    gc_vec middle, up;     /* of the disc; its axis */
+    int end, line, disc; /* the lower end; do line and disc lie across? */
+    gc_vec p[2];         /* lowest of each end */
+    gc_vec middle, up;   /* of the disc; its axis */
     gc_real radius;
 } gc_can_view;
 
@@ -85,8 +87,7 @@ GC_FN gc_can_view gc_can_view_of(const gc_can_list *q, const gc_can *can, gc_rea
 /* a point of the disc's plane over a place */
 GC_FN gc_vec gc_can_over(const gc_can_view *v, gc_real x, gc_real y)
 {
-    return gc_make(
-        x, y, v->middle.z - (v->up.x * (x - v->middle.x) + v->up.y * (y - v->middle.y)) / v->up.z);
+    return gc_make(x, y, v->middle.z - (v->up.x * (x - v->middle.x) + v->up.y * (y - v->middle.y)) / v->up.z);
 }
 
 GC_FN int gc_can_within(const gc_can_view *v, gc_vec p, gc_real within)
@@ -98,9 +99,9 @@ GC_FN int gc_can_within(const gc_can_view *v, gc_vec p, gc_real within)
 GC_FN gc_vec gc_can_mark(const gc_can_list *q, const gc_can_view *v, int k)
 {
     /* cosines of whole eighths of a turn; the others by symmetry */
-    gc_real half = GC_R(0.70710678118654752), c, s;
-    c = k == 0 ? GC_R(1.0) : k == 1 || k == 7 ? half : k == 2 || k == 6 ? GC_R(0.0) : k == 4 ? GC_R(-1.0) : -half;
-    s = k == 2 ? GC_R(1.0) : k == 1 || k == 3 ? half : k == 0 || k == 4 ? GC_R(0.0) : k == 6 ? GC_R(-1.0) : -half;
+    gc_real root = GC_R(0.70710678118654752), c, s;
+    c = k == 0 ? GC_R(1.0) : k == 1 || k == 7 ? root : k == 2 || k == 6 ? GC_R(0.0) : k == 4 ? GC_R(-1.0) : -root;
+    s = k == 2 ? GC_R(1.0) : k == 1 || k == 3 ? root : k == 0 || k == 4 ? GC_R(0.0) : k == 6 ? GC_R(-1.0) : -root;
     return gc_can_see(
         q, gc_add(
                gc_frustum_end(&v->can->f, v->end),
@@ -109,16 +110,7 @@ GC_FN gc_vec gc_can_mark(const gc_can_list *q, const gc_can_view *v, int k)
 
 GC_FN int gc_can_mark_number(const gc_can_view *v, int k) { return 2 + GC_CAN_MARKS * v->end + k; }
 
-GC_FN void gc_can_store(
-    gc_can_list *q,
-    int state,
-    int kind,
-    int m,
-    int k,
-    gc_real gap,
-    gc_vec on_m,
-    gc_vec on_k,
-    gc_vec n)
+GC_FN void gc_can_store(gc_can_list *q, int state, int kind, int m, int k, gc_real gap, gc_vec on_m, gc_vec on_k, gc_vec n)
 {
     GC_GLOBAL gc_real *r;
     GC_GLOBAL int *p;
@@ -183,8 +175,7 @@ GC_FN void gc_can_border(gc_can_list *q, const gc_can_view *v, int edge, gc_vec 
             gc_vec p = gc_can_along(a, b, share[k]);
             if (!(GC_ABS(share[k] - GC_R(0.5)) * length <= GC_R(0.5) * length + within)) continue;
             if (gc_can_lowest(v, p, within)) continue;
-            gc_can_corner(
-                q, GC_EE, edge, 1 + 2 * v->end + k, p.x, p.y, p.z, gc_can_over(v, p.x, p.y).z);
+            gc_can_corner(q, GC_EE, edge, 1 + 2 * v->end + k, p.x, p.y, p.z, gc_can_over(v, p.x, p.y).z);
         }
     if (!v->line) return;
     long_k = GC_SQRT(side.x * side.x + side.y * side.y);
@@ -327,8 +318,7 @@ GC_FN void gc_can_rims(gc_can_list *q, const gc_can_view *m, const gc_can_view *
             s = t.y;
         }
         if (GC_ABS(off) <= GC_R(1e-11) * m->radius * m->radius)
-            gc_can_corner(
-                q, GC_EE, 1 + 2 * m->end + side, 1 + 2 * k->end + side, p.x, p.y, gc_can_over(m, p.x, p.y).z, p.z);
+            gc_can_corner(q, GC_EE, 1 + 2 * m->end + side, 1 + 2 * k->end + side, p.x, p.y, gc_can_over(m, p.x, p.y).z, p.z);
     }
 }
 

@@ -79,6 +79,7 @@ class Judge:
 
     def __init__(self, casts, digits="double"):
         self.casts, self.single = casts, digits == "single"
+        self._due = {}  # of casts, whatever the answer
         self.level = LEVEL[self.single]  # how far from level a path along a face may be told to be
         self.least = LEAST[self.single]  # of directions and lengths
         shape, position, _ = casts.bodies
@@ -112,7 +113,9 @@ class Judge:
         claims = [self._claim(out, k, i, answer, passes, tol) for k in rows]
         if "not finite" in out.wrong:
             return out
-        dues = [d for b, body, p in passes for d in self._surely_due(p, b, body, tol)]
+        if i not in self._due:
+            self._due[i] = [d for b, body, p in passes for d in self._surely_due(p, b, body, tol)]
+        dues = self._due[i]
         out.due = bool(dues)
         out.time = float(min((d.time for d in dues), default=math.inf))
         times = [Fraction(float(answer.time[k])) for k in rows]

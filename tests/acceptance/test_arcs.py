@@ -7,9 +7,11 @@ import gpu_collide as gc
 from tests.acceptance import arcs
 from tests.oracle import arc_roots
 from tests.oracle import arcs as judges
+from tests.support.seeds import everyday
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", everyday(1, 2))
+@pytest.mark.shared_bits("tests/narrow_phase/test_body_motion.py")
 def test_cars_on_arcs_meet_when_judges_say_so(seed, backend):
     total, _ = arcs.run(1000, seed, backend.name)
     assert not arcs.wrong(total), total
@@ -50,7 +52,8 @@ def test_judges_agree_with_each_other_and_with_arithmetic():
     assert not np.isfinite(judges.straight_meeting(one, beside, car, car, 1.0)[0])
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", everyday(1, 2))
+@pytest.mark.shared_bits("tests/narrow_phase/test_body_motion.py")
 def test_turning_cars_meet_when_roots_of_polynomials_say_so(seed, backend):
     total, _ = arcs.run_roots(1000, seed, backend.name)
     assert not arcs.wrong(total), total

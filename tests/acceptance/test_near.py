@@ -92,7 +92,9 @@ def test_whole_turns(backend, precision):
     assert len(answer)
 
 
-@pytest.mark.parametrize("scale", [1e-4, 1e-2, 1e2, 1e4])
+@pytest.mark.parametrize(
+    "scale", [1e-4, 1e4, *(pytest.param(x, marks=pytest.mark.slow) for x in (1e-2, 1e2))]
+)
 @pytest.mark.parametrize("kind", ["turns", "axis", "copies"])
 def test_bodies_of_other_sizes(backend, kind, scale):
     for precision in ("mixed", "single"):

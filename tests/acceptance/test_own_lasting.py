@@ -13,6 +13,8 @@ import pytest
 import gpu_collide as gc
 from tests.support import seeds
 
+pytestmark = pytest.mark.shared_bits("tests/narrow_phase/test_body_motion.py")
+
 A, B = (2.0, 2.0, 1.0), (3.0, 0.5, 0.6)  # a table and a bar
 SAMPLES, SHORT = 2001, 2e-3  # shorter ones may lie between samples
 NEAR = 1e-11  # lengths from a border, where an interval begins or ends: 5e-12 seen in 16,453
@@ -162,7 +164,6 @@ def differences(pairs, meshes, found):
     return wrong, worst, n
 
 
-@pytest.mark.backends("cpu", "opencl")
 @pytest.mark.parametrize("kinds", [["spin"], ["screw"], ["spin", "screw", "rolling", "sliding"]])
 def test_contacts_last_as_long_as_plane_geometry_says(kinds, backend):
     pairs, meshes, bodies, rows = scenes(seeds.generator(31, len(kinds)), 20, kinds)
@@ -201,7 +202,6 @@ def turn_about(axis, angle):
     return gc.Poses.from_quat_wxyz([0, 0, 0], q).to_matrix()[:3, :3]
 
 
-@pytest.mark.backends("cpu", "opencl")
 @pytest.mark.parametrize(
     "depth, told", [(9e-7, True), (1.2e-7, True), (2e-8, False), (1e-12, False), (-1e-9, False)]
 )

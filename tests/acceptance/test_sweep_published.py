@@ -44,10 +44,10 @@ def test_the_printed_edge_quadratic(backend):
 
 def test_the_printed_inside_test(backend):
     rng = np.random.default_rng(1)
-    x = rng.uniform(0, 2, (500, 2))
+    x = rng.uniform(0, 2, (150, 2))
     inside = x.sum(1) < 2
-    start = np.column_stack((x, np.ones(500)))
-    casts = Casts("in", [TRIANGLE], placed([TRIANGLE]), start, np.tile([0.0, 0, -2], (500, 1)))
+    start = np.column_stack((x, np.ones(150)))
+    casts = Casts("in", [TRIANGLE], placed([TRIANGLE]), start, np.tile([0.0, 0, -2], (150, 1)))
     assert (right(casts, backend).hit == inside).all()
     told = [printed.printed_inside(np.array([*p, 0]), *CORNERS) for p in x]
     assert not any(told)  # as printed no point inside is inside

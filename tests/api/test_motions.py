@@ -46,6 +46,7 @@ def quiet(call, *args, **words):
 # -- the broad phase ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", MOVING)
 @pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.shared_bits("tests/api/test_motions.py")
 def test_the_tree_leaves_out_no_pair_that_meets(backend, kind, seed):
     bodies, rules = MOVING[kind](seed), some_rules(seed, 40)
     words = {"motion": "body", "backend": backend.kind, **rules}
@@ -63,6 +64,7 @@ def test_the_tree_leaves_out_no_pair_that_meets(backend, kind, seed):
 
 
 @pytest.mark.parametrize("kind", MOVING)
+@pytest.mark.shared_bits("tests/api/test_motions.py")
 def test_the_tree_of_the_reference_and_of_the_kernels(backend, kind):
     bodies = MOVING[kind](3, 14)
     pairs = gc.find_pairs(bodies, motion="body", backend=backend.kind)
@@ -84,6 +86,7 @@ def test_a_broad_phase_keeps_its_motion(backend):
 
 # -- chunks, pairs given -----------------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", MOVING)
+@pytest.mark.shared_bits("tests/api/test_motions.py")
 def test_small_pieces_and_given_pairs_have_the_same_bits(backend, kind):
     bodies = MOVING[kind](7)
     whole = gc.collide(bodies, motion="body", backend=backend.kind)
@@ -150,6 +153,7 @@ def test_a_scene_of_worlds_with_velocities(backend):
 
 # -- recordings --------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.shared_bits("tests/api/test_motions.py")
 def test_trajectories_are_collide_step_by_step(backend, seed):
     """Also in batches, as a stream, through a file; the motion is told."""
     meshes, shape, poses, times, static = random_case(seed, n=5)
@@ -208,6 +212,7 @@ def test_a_recording_s_motion_stays_with_its_result(backend, tmp_path):
 
 # -- bisection ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", MOVING)
+@pytest.mark.shared_bits("tests/api/test_motions.py")
 def test_bisection_finds_the_contacts_of_the_same_motion(backend, kind):
     """Behind the exact time by what the depth of 1e-7 takes; the worst measured is 2e-5 of the step."""
     bodies, words = MOVING[kind](11), {"motion": "body", "backend": backend.kind}
@@ -227,6 +232,7 @@ def test_bisection_finds_the_contacts_of_the_same_motion(backend, kind):
 
 
 @pytest.mark.parametrize("kind", MOVING)
+@pytest.mark.shared_bits("tests/api/test_motions.py")
 def test_bisection_of_the_reference(backend, kind):
     bodies = MOVING[kind](12, 12)
     pairs = gc.find_pairs(bodies, motion="body", backend=backend.kind)
@@ -237,6 +243,7 @@ def test_bisection_of_the_reference(backend, kind):
     np.testing.assert_array_equal(one.time, truth.time)
 
 
+@pytest.mark.shared_bits("tests/api/test_motions.py")
 def test_bisection_in_small_pieces(backend):
     bodies = spinning(13)
     pairs = gc.find_pairs(bodies, motion="body")

@@ -33,6 +33,7 @@ def test_first_contacts_of_many(backend, kinds, motion, family):
 
 
 @pytest.mark.parametrize("kinds", KINDS, ids="-".join)
+@pytest.mark.shared_bits("tests/api/test_round_shapes.py")
 def test_points_lie_on_the_surfaces(backend, kinds):
     """Of all contacts: both points are one place, its body's radius off each core along the normal."""
     bodies, pairs, judge, _ = passes(kinds, 40, 13, "body", "random")
@@ -100,6 +101,7 @@ def test_the_judge_of_many_says_the_same(kinds):
 
 
 @pytest.mark.parametrize("turns", [2.0, 8.0])
+@pytest.mark.shared_bits("tests/api/test_round_shapes.py")
 def test_all_contacts_of_spheres_off_their_centres(backend, turns):
     """Points beside the place about which they turn, so that paths are curved and meet several times, against
     the reference. Worst seen: 3e-13 in speeds, 1e-13 elsewhere."""

@@ -32,7 +32,12 @@ def test_missing_backends_are_skipped_with_a_reason(tmp_path):
 
 def test_required_backends_fail(tmp_path):
     out = run(tmp_path, GPU_COLLIDE_REQUIRE_BACKENDS="cpu,opencl")
-    assert "1 skipped" in out and "2 errors" in out and "required backend is missing" in out
+    assert "skipped" not in out and "2 errors" in out and "required backend is missing" in out
+
+
+def test_what_is_missing_beside_others_is_one_line(tmp_path):
+    out = run(tmp_path, "b._create = lambda n: lost(n) if n == 'cuda' else b.ReferenceBackend()\n")
+    assert "2 passed" in out and "not tested on cuda" in out and "cuda is lost" in out
 
 
 def test_narrowed(tmp_path):

@@ -11,7 +11,7 @@ from gpu_collide.scenes import random_impacts
 from tests.acceptance import lattice, stored_bits
 from tests.backends.littered import Littered, all_scratch
 
-EACH, SHARED = 4096, 1  # groups: scratch of its own for each item; the same for all
+EACH, SHARED = 1024, 1  # groups: scratch of its own for each item; the same for all
 ELSEWHERE = (
     "screen_first",
     "screen_small",

@@ -47,8 +47,13 @@ def test_moves_beside_fcl_and_embree(tmp_path, capsys):
     assert "sampled_per_s" in said and "embree_per_s" in said and "us_per_ray" in said
 
 
-def test_sweeps_beside_embree(capsys):
+def test_sweeps_beside_embree(capsys, monkeypatch):
     pytest.importorskip("embreex", reason="embreex is not installed")
+    from bench.cases import sweeps
+
+    monkeypatch.setattr(sweeps, "SIZES", (500, 2_000))
+    monkeypatch.setattr(sweeps, "TRACKS", (2_000,))
+    monkeypatch.setattr(sweeps, "SAMPLE", 40)  # the reference takes 10 ms each
     assert bench("sweeps", "--quick", "--backend", "cpu") == 0
     said = capsys.readouterr().out
     assert "embree_per_s" in said and "us_radius_0.5" in said

@@ -108,6 +108,7 @@ SCENES = {
 
 
 @pytest.mark.parametrize("name", SCENES)
+@pytest.mark.shared_bits("tests/broad_phase/test_b04_pairs.py")
 def test_tree_and_row_by_row_agree(backend, name):
     """Bit for bit: the tree leaves out nothing that would pass. So does a tree of another step, refitted."""
     bodies = moving(11, **SCENES[name])
@@ -125,6 +126,7 @@ def test_tree_and_row_by_row_agree(backend, name):
 
 @pytest.mark.parametrize("far", [0.0, 3e2, 1e6])
 @pytest.mark.parametrize("approach", [0.0, 5.0])
+@pytest.mark.shared_bits("tests/broad_phase/test_b04_pairs.py")
 def test_nodes_pass_what_just_reaches(backend, far, approach):
     """Along an axis a node's box is no wider than its bodies' reach: two clusters, each in one place, that
     come just near enough (to 1e-9)."""
@@ -145,6 +147,7 @@ def test_nodes_pass_what_just_reaches(backend, far, approach):
 
 
 @pytest.mark.parametrize("name", SCENES)
+@pytest.mark.shared_bits("tests/broad_phase/test_b04_pairs.py")
 def test_against_the_reference(backend, name):
     """Rounding decides some pairs whose turns leave hardly any bound: at most 8 in 7,140 here."""
     bodies = moving(13, **SCENES[name])
@@ -155,7 +158,8 @@ def test_against_the_reference(backend, name):
     assert len(want - single) <= (0 if SCENES[name].get("turn", 1) < 2 else 3)
 
 
-@pytest.mark.parametrize("name", ["few", "any turn", "far"])
+@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.backends("opencl", "cuda")
 def test_same_bits_as_cpu(backend, name):
     from tests.narrow_phase._launch import cpu
 
@@ -308,6 +312,7 @@ def test_all_still(backend):
 
 
 @pytest.mark.parametrize("n", [15, 16, 17, 127, 128, 129])
+@pytest.mark.shared_bits("tests/broad_phase/test_b04_pairs.py")
 def test_all_in_one_spot(backend, n):
     """Positions repeated to the bit."""
     bodies = at(*[([1, 2, 3], ONE, [1, 2, 3.5], ONE)] * n)

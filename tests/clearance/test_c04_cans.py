@@ -33,7 +33,10 @@ def unit(rng, n, k):
 
 def cylinders_and_cones(rng, n=9):
     h, r = rng.uniform(0.1, 0.7, n), rng.uniform(0.1, 0.6, n)
-    ends = [(x, x * (1.0, 0.0, y)[k % 3]) for k, (x, y) in enumerate(zip(r, rng.uniform(0.2, 1.5, n)))]
+    ends = [
+        (x, x * (1.0, 0.0, y)[k % 3])
+        for k, (x, y) in enumerate(zip(r, rng.uniform(0.2, 1.5, n), strict=True))
+    ]
     return [gc.Mesh([[0, 0, -z], [0, 0, z]], [], ends=e) for z, e in zip(h, ends, strict=True)]
 
 
@@ -292,6 +295,12 @@ def test_a_can_inside_of_a_solid_has_the_least_way_out(backend):
         found = at([mesh, gc.shapes.cylinder(0.25, 0.5)], [[0, 0, 0], [0.1, 0.2, 1.0]], backend=backend.kind)
         assert (found.status == gc.Status.INITIAL_OVERLAP).all()
         assert abs(found.distance.min() + 1.25) < 1e-15 and np.abs(found.normal - [0, 0, 1]).max() < 1e-15
+
+
+def test_a_line_along_the_axis_has_a_way_out():
+    for mesh in (CAN, gc.shapes.cone(0.5, 1.0)):
+        found = at([gc.shapes.capsule(0.3, 1.0), mesh], [[0, 0, 0], [0, 0, 0.0]])
+        assert (found.status == gc.Status.INITIAL_OVERLAP).all() and found.distance.min() < -0.5
 
 
 def test_bad_poses_and_long_margins_are_told():

@@ -214,6 +214,7 @@ def test_contacts_at_a_pose(backend, bodies, kinds, distances, points):
 
 
 @pytest.mark.parametrize("kinds", BOXES, ids="-".join)
+@pytest.mark.shared_bits("tests/clearance/test_round_clearance.py")
 def test_nearest_contact_is_the_clearance(backend, kinds):
     """Nothing is nearer than the nearest of all places. Worst seen: 2e-15."""
     n = 10 if backend.kind == "reference" else 100

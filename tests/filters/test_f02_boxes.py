@@ -48,6 +48,7 @@ def one(start, end, axis=X, tilt=0.0, turn=0.0, sides=(1, 1, 1)):
         (one((0, 1.2, 0), (0, 1.2, 0), Z, -0.2, 0.4, (1, 0.2, 0.2)), False),
     ],
 )
+@pytest.mark.shared_bits("tests/filters/test_filters.py")
 def test_known_answers(of, meets, precision, backend):
     assert _cases.keeps("boxes", backend, of, precision).tolist() == [meets]
 
@@ -60,6 +61,7 @@ def test_known_answers(of, meets, precision, backend):
         ("drills", 0.22),
     ],
 )  # fmt: skip
+@pytest.mark.shared_bits("tests/filters/test_filters.py")
 def test_agrees_with_the_reference(name, more, backend):
     """Where the reference, which is exact, sees the boxes meet, the kernel does; how far it falls short of it
     is what the bend of a turn costs."""

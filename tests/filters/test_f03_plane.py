@@ -41,6 +41,7 @@ def balls(start, end):
         (one((0, 1.2, 0), (0, 1.2, 0), Z, 0.0, 1.5, (0.2, 0.2, 0.2)), True),  # near the axis: left alone
     ],
 )
+@pytest.mark.shared_bits("tests/filters/test_filters.py")
 def test_known_answers(of, meets, precision, backend):
     assert _cases.keeps("plane", backend, of, precision).tolist() == [meets]
 
@@ -53,6 +54,7 @@ def test_known_answers(of, meets, precision, backend):
         ("drills", 0.0),
     ],
 )  # fmt: skip
+@pytest.mark.shared_bits("tests/filters/test_filters.py")
 def test_agrees_with_the_reference(name, more, backend):
     """The reference bends each face by itself and searches longer: it divides what the kernel divides."""
     n = 150

@@ -14,6 +14,7 @@ from gpu_collide.backends import declarations, sources
 from gpu_collide.pipeline.narrow_phase.plan import FILTERS
 from tests.acceptance import matrix
 from tests.filters import _cases
+from tests.narrow_phase._launch import cpu
 from tests.support.shares import in_turn
 
 pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
@@ -140,3 +141,13 @@ def test_each_filter_is_a_stage_with_an_entry_point():
     stages = sorted(path.stem for path in (sources.kernels_dir() / "filters").glob("f[0-9][0-9]_*.c"))
     assert list(FILTERS.values()) == stages and set(AUTO_FILTERS) <= set(FILTERS)
     assert set(stages) <= set(declarations.parse(sources.source()))
+
+
+@pytest.mark.backends("opencl", "cuda")
+@pytest.mark.parametrize("precision", ["mixed", "double", "single"])
+def test_backends_have_the_same_bits(backend, precision):
+    for name in (*_cases.OWN, "random_cars", "axis_through_both", "lattice"):
+        of = _cases.scene(name, 60)
+        for each in ("spheres", "boxes", "plane"):
+            one, other = (_cases.keeps(each, b, of, precision) for b in (backend, cpu()))
+            assert np.array_equal(one, other), (each, name)

@@ -55,6 +55,7 @@ def count(near, listed, pair, side):
 
 
 @pytest.mark.parametrize("kind", [*_near.MOTIONS])
+@pytest.mark.shared_bits("tests/narrow_phase/test_b05_features.py")
 def test_near_faces_are_listed(backend, kind):
     args = kind, 2, 2
     answers = truth(args)
@@ -69,6 +70,7 @@ def test_near_faces_are_listed(backend, kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.02, 1.0, 30.0])
 @pytest.mark.parametrize("kind", [*_near.MOTIONS])
+@pytest.mark.shared_bits("tests/narrow_phase/test_b05_features.py")
 def test_near_faces_are_listed_more(backend, kind, scale):
     near_at_all = 0
     for seed in range(4):
@@ -193,7 +195,9 @@ def test_groups_that_share_a_pair(backend, kind):
 def test_backends_list_the_same(backend):
     for kind in _near.MOTIONS:
         args = kind, 8, 3, tuple(_near.MESHES)
-        assert near_of(backend, args).features().table() == near_of(cpu(), args).features().table()
+        for precision in ("mixed", "double", "single"):
+            listed, wanted = (near_of(b, args, precision).features().table() for b in (backend, cpu()))
+            assert listed == wanted, (kind, precision)
 
 
 def test_invalid_pairs_list_nothing(backend):

@@ -128,7 +128,10 @@ def test_motions_that_are_one_screw_have_the_bits_of_relative_motion(family, bac
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 def test_contacts_are_those_of_the_reference(family):
     """All pairs of features, times and places; the worst seen: 4e-14 of a step, 2e-13 of a length."""
-    bodies, pairs = library_bodies(FAMILIES[family](21, 4))
+    n = (
+        1 if family == "rolling" or family.startswith("cars") else 4
+    )  # these take the reference a second a pair
+    bodies, pairs = library_bodies(FAMILIES[family](21, n))
     found, wanted = (gc.collide(bodies, pairs, motion="body", backend=b) for b in ("cpu", "reference"))
     assert np.array_equal(found.status, wanted.status)
     assert np.array_equal(found.contact_start, wanted.contact_start)

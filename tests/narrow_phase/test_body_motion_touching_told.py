@@ -6,6 +6,8 @@ import pytest
 import gpu_collide as gc
 from tests.oracle.touching_scenes import FAMILIES, NAMED, differences, named, random_scene
 
+pytestmark = pytest.mark.shared_bits("tests/narrow_phase/test_body_motion_touching_told.py")
+
 # Of a step. Edges that are parallel as their contact begins are so to the kernels until their sine is 1e-9.
 WORST = 2e-9
 
@@ -23,6 +25,19 @@ def test_contacts_of_boxes_in_touch(name, turned_round, backend):
     extra, missing, worst = differs(named(name), turned_round, backend.kind)
     assert (extra, missing) == ([], [])
     assert worst <= WORST
+
+
+@pytest.mark.backends("opencl", "cuda")
+def test_backends_have_the_same_bits(backend):
+    scenes = [named(name) for name in NAMED]
+    scenes += [random_scene(np.random.default_rng(k), family) for k, family in enumerate(FAMILIES)]
+    for scene in scenes:
+        for pair in ([0, 1], [1, 0]):
+            one, other = (gc.collide(scene.bodies(), [pair], motion="body", backend=b)
+                          for b in ("cpu", backend.kind))  # fmt: skip
+            assert one.status == other.status
+            for name in ("kind", "feature_a", "feature_b", "time", "time_end", "sustained", "properness"):
+                assert getattr(one, name).tobytes() == getattr(other, name).tobytes(), (scene, name)
 
 
 @pytest.mark.parametrize("name", sorted(NAMED))

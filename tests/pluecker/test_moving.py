@@ -380,6 +380,8 @@ def test_the_same_bits_and_the_reference(turns, backend):
     made = crowd(np.random.default_rng(11), n=30, turns=turns)
     ours, _ = ask(gc.pluecker, made, turns, backend=backend.kind)
     assert same_bits(ours, ask(gc.pluecker, made, turns, backend="cpu")[0], FIELDS) == []
+    if backend.kind == "opencl":  # which has the bits of `cpu`
+        return
     few = crowd(np.random.default_rng(12), n=6, k=1, turns=turns)
     ours, _ = ask(gc.pluecker, few, turns, backend=backend.kind)
     slow, _ = ask(gc.pluecker, few, turns, backend="reference")

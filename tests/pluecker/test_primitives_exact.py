@@ -10,6 +10,8 @@ import gpu_collide as gc
 from tests.pluecker import _exact as judge
 from tests.pluecker._scenes import crossing_edges, nearly, points, through, turned, turns, unit
 
+pytestmark = pytest.mark.shared_bits("tests/pluecker/test_p01_primitives.py")
+
 P = gc.pluecker
 VT, VR = P.vertex_polygon_translation, P.vertex_polygon_rotation
 ET, ER = P.edge_edge_translation, P.edge_edge_rotation

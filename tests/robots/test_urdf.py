@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.robots.primitives import around_cylinder, around_sphere
+from gpu_collide.robots.primitives import around_cylinder
 
 URDF = """<?xml version="1.0"?>
 <robot name="small">
@@ -105,16 +105,32 @@ def test_shapes_are_where_the_file_says(files):
     assert gc.Status(found.status[0]).name in ("HIT", "INITIAL_OVERLAP") and found.time[0] <= 0.5
 
 
-def test_primitives_are_inside_their_meshes():
-    """Every face is outside of the shape, and no corner farther out than the docs say."""
-    for mesh, radius, most in ((around_cylinder(2.0, 6.0), 2.0, 0.0049), (around_sphere(2.0), 2.0, 0.019)):
-        corner = mesh.vertices[mesh.face_vertices[mesh.face_start[:-1]]]
-        depth = (mesh.face_planes[:, :3] * corner).sum(axis=1)
-        walls = np.abs(mesh.face_planes[:, 2]) < 0.5 if mesh.n_faces == 34 else np.ones(mesh.n_faces, bool)
-        assert (depth[walls] >= radius).all() and mesh.closed and mesh.volume > 0
-        far = np.linalg.norm(mesh.vertices[:, :2] if mesh.n_faces == 34 else mesh.vertices, axis=1)
-        assert (far <= radius * (1 + most)).all()
-    assert np.abs(around_cylinder(2.0, 6.0).vertices[:, 2]).max() == 3.0
+def test_cylinders_are_inside_their_prisms():
+    """Every side is outside of the cylinder, and no corner farther out than the docs say."""
+    mesh, radius = around_cylinder(2.0, 6.0), 2.0
+    corner = mesh.vertices[mesh.face_vertices[mesh.face_start[:-1]]]
+    depth = (mesh.face_planes[:, :3] * corner).sum(axis=1)
+    walls = np.abs(mesh.face_planes[:, 2]) < 0.5
+    assert (depth[walls] >= radius).all() and mesh.closed and mesh.volume > 0
+    assert (np.linalg.norm(mesh.vertices[:, :2], axis=1) <= radius * 1.0049).all()
+    assert np.abs(mesh.vertices[:, 2]).max() == 3.0
+
+
+def test_primitives_are_what_they_are(files):
+    """Spheres always, cylinders if they are asked for; the link as one body either way."""
+    robot, exact = (gc.Robot.from_urdf(files[0], exact_cylinders=how) for how in (False, True))
+    upper = robot.link_shape("upper").shapes, exact.link_shape("upper").shapes
+    assert [mesh.n_faces for mesh in upper[0]] == [34, 1]
+    assert [(m.ends, m.rounding, m.n_vertices) for m in upper[1]] == [((0.05,) * 2, 0.05, 2), (None, 0.06, 1)]
+    here = gc.Poses.from_quat_wxyz([[0, 0, 0], [0, 0, 1.0]], [[1, 0, 0, 0]] * 2)
+    there = gc.Poses.from_quat_wxyz([[0, 0, 0], [0, 0, 0.0]], [[1, 0, 0, 0]] * 2)
+    bodies = gc.Bodies([exact.link_shape("upper"), gc.shapes.box(0.2)], [0, 1], here, there)
+    found = gc.collide(bodies, [[0, 1]], contacts="first")
+    assert abs(found.toi[0] - (1.0 - 0.66)) < 1e-12 and found.part_names("part_a").tolist() == ["upper/1"]
+    with pytest.raises(ValueError, match="no cylinders"):
+        exact.edges([[0.0] * 3], [[0.1] * 3])
+    with pytest.raises(TypeError, match="exact_cylinders"):
+        gc.Robot.from_urdf(files[0], exact_cylinders=1)
 
 
 def test_files_that_are_no_robots(tmp_path, files):

@@ -3,6 +3,7 @@
 import numpy as np
 
 import gpu_collide as gc
+from tests.oracle.round_many import Many, missing
 from tests.oracle.round_shapes import Passing, Round, Screw, back, product, turn
 from tests.support.seeds import generator
 
@@ -90,8 +91,9 @@ def _halves(ends):
 
 def judged(found, judge, scale):
     """Status and first time by the judge; pairs within 1e-9 of touch are not judged. Worst seen: 5e-13 of
-    the size in the gap at `toi` beside boxes, which is the judge's own error, else 1e-14."""
-    toi, least, start = judge.first()
+    the size in the gap at `toi` beside boxes, which is the judge's own error, else 1e-14. First times are
+    those of the judge in C where there is a compiler; a test holds it beside the one in NumPy."""
+    toi, least, start = (judge if missing() else Many(judge)).first()
     tol = 1e-9 * scale
     inside, sure = start < -tol, np.abs(start) > tol
     overlap = found.status == gc.Status.INITIAL_OVERLAP

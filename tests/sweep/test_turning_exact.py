@@ -179,6 +179,7 @@ def test_scenes_answer_as_bodies_do(backend):
 
 
 @pytest.mark.parametrize("precision", ["mixed", "single"])
+@pytest.mark.backends("opencl", "cuda")
 def test_all_backends_have_the_same_bits(backend, precision):
     for seed, angle in ((0, 1.0), (1, 12.0)):
         bodies, start, path, rng = crowd(seed, angle, True, 60)

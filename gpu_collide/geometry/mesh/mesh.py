@@ -27,7 +27,7 @@ from gpu_collide.geometry.arrays.report import MeshReport
 from gpu_collide.geometry.arrays.surface import Surface
 from gpu_collide.geometry.mesh import merging, pickled
 from gpu_collide.geometry.mesh.cleaning import cleaned
-from gpu_collide.geometry.mesh.joining import joined_meshes, joined_parts
+from gpu_collide.geometry.mesh.joining import joined_parts
 from gpu_collide.geometry.mesh.labels import FEATURES, labels_of
 from gpu_collide.geometry.mesh.radii import check_ends, check_rounding
 from gpu_collide.geometry.preparation import prepared
@@ -231,47 +231,6 @@ class Mesh(Surface):
                     f"trimesh_mesh: expected an object with vertices and faces, got {kind} without {name}"
                 )
         return cls(np.asarray(trimesh_mesh.vertices), np.asarray(trimesh_mesh.faces), **options)
-
-    @classmethod
-    def join(cls, meshes: Sequence[Mesh], poses: Any = None, *, names: Sequence[str] | None = None) -> Mesh:
-        """One mesh of several, each at its place: the parts of one rigid body.
-
-        Parameters
-        ----------
-        meshes : sequence of Mesh
-            With faces, of one rounding radius, all two-sided or none. The same mesh may come several times.
-        poses : Poses of as many poses, optional
-            Where the frame of each is in that of the body. Default: they are in it already.
-        names : sequence of str, optional
-            What each part is called, empty for none. Names that a mesh has stay, behind its own: "arm/hand".
-
-        Returns
-        -------
-        Mesh
-            Vertices and faces in their order, mesh by mesh. Nothing is welded: parts may touch or overlap,
-            each is as solid as it was. Results tell the part of a feature (`part_of`, ``part_a``).
-
-        Raises
-        ------
-        TypeError, ValueError
-            No meshes; spheres and capsules, which have no faces; parts of different rounding; other counts.
-
-        Notes
-        -----
-        Where parts overlap, features of one that lie inside another are features still, and may be told as
-        contacts there. Depths of overlap count for each region, not for the union of the parts.
-
-        Examples
-        --------
-        >>> import gpu_collide as gc
-        >>> at = gc.Poses.from_quat_wxyz([[0, 0, 0], [0, 0, 0.6]], [[1, 0, 0, 0]] * 2)
-        >>> parts = [gc.shapes.box((0.1, 0.1, 1)), gc.shapes.box((0.5, 0.2, 0.2))]
-        >>> hammer = gc.Mesh.join(parts, at, names=["handle", "head"])
-        >>> hammer.n_faces, hammer.part_of("face", 6)
-        (12, 'head')
-        """
-        vertices, faces, parts = joined_meshes(meshes, poses, names)
-        return cls(vertices, faces, two_sided=meshes[0].two_sided, parts=parts, rounding=meshes[0].rounding)
 
     def flip(self) -> Mesh:
         """The same mesh with the other side of its faces outside, for one that was made inside out.

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpu_collide._validate import as_float_array, as_int_array, as_numpy, first_few, how_many
 from gpu_collide.backends import sources
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, refuse_compounds
 from gpu_collide.bodies.movers import Movers
 from gpu_collide.bodies.refusals import refuse_ends, refuse_rounded
 from gpu_collide.bodies.rules import EVERYWHERE, LARGEST_WORLD
@@ -48,6 +48,7 @@ def check_movers(
 ) -> Movers:
     """`Movers` of the caller's arguments, with a row for each of them, or for each of `pairs`."""
     if isinstance(movers, Bodies):
+        refuse_compounds(movers, "movers", "this query")
         refuse = refuse_ends if rounded else refuse_rounded
         refuse(movers.meshes, "movers", "this query")
         poses = movers.start

@@ -23,6 +23,7 @@ from gpu_collide.queries.sweep.residency import NO_RULES, CastRules
 from gpu_collide.queries.sweep.rounded import among_rounded, rounding_of, thicker
 from gpu_collide.queries.sweep.turning import chord_error, extent_of, extent_there, turning_bodies
 from gpu_collide.results.hits import Hits
+from gpu_collide.results.of_bodies import hits_of_bodies
 from gpu_collide.results.result import Status
 
 if TYPE_CHECKING:
@@ -243,10 +244,12 @@ def answer(
 ) -> Hits:
     """`Hits` of what is swept through a world."""
     two_sided, zone = _asked(hits, results, turns, casts.form, two_sided, buffer)
-    exact = turns == "exact"
+    exact, to = turns == "exact", getattr(world, "expansion", None)
+    if to is not None:
+        rules.refuse_ignored()
     programs = ("sweep_body",) if exact else ("sweep",)
     given = world, casts_on, precision, backend, max_bytes, programs
-    with Obstacles(*given, spins=exact, rounded=casts.form != ELLIPSOIDS) as among:
+    with Obstacles(*given, spins=exact, rounded=casts.form != ELLIPSOIDS, compounds=True) as among:
         bodies, engine, where = among.bodies, among.engine, among.where
         radii = rounding_of(bodies)
         rules, casts = rules.among(among, casts)
@@ -272,7 +275,8 @@ def answer(
             if chords:
                 told = {"turning": chord_error(extent_there(landing, bodies), bodies)}
             rows = landing.all(two_sided, zone) if every else landing.first(two_sided, zone, hits == "any")
-            return Hits(**(rows if stays else residency.fetched(rows, where)), info=engine.about() | told)
+            there = Hits(**(rows if stays else residency.fetched(rows, where)), info=engine.about() | told)
+            return there if to is None else hits_of_bodies(there, to)
         casts = replace(residency.fetched_casts(casts), rules=rules.checked(len(casts), len(bodies)))
         largest = thicker(casts, radii[-1])
         within = within_digits(largest, limit)
@@ -288,6 +292,8 @@ def answer(
     if not rows.every:
         lost = np.where(casts.moves, np.uint8(Status.UNRESOLVED), np.uint8(Status.INVALID_INPUT))
         found["status"] = np.where(rows.moves, found["status"], lost)
+    if to is not None:
+        return hits_of_bodies(Hits(**found), to)
     if stays:
         return residency.placed(Hits(**found), where)
     return Hits(**found) if where.kind == "reference" else Hits.sealed(**found)

@@ -58,6 +58,14 @@ class CastRules(NamedTuple):
             swept = dataclasses.replace(swept, rules=found.where_they_lie(len(swept)))
         return found, swept
 
+    def refuse_ignored(self) -> None:
+        """Raise if a body is ignored, among bodies that are several for a cast."""
+        if self.ignore is not None:
+            raise ValueError(
+                "ignore: expected None among compounds of several meshes, got some; leave bodies out by "
+                "group and mask"
+            )
+
     def checked(self, n: int, n_bodies: int) -> Array | None:
         """(n, 4) rules, or None."""
         return cast_rules(*self, n, n_bodies)

@@ -65,16 +65,24 @@ class Path:
         sigma, half = t * np.sinc(angle / np.pi), t * np.sinc(0.5 * angle / np.pi)
         return np.cos(angle)[..., None], sigma[..., None], (0.5 * half * half)[..., None]
 
-    def orbit(self, t):
-        """Place, velocity and acceleration (..., 3) that the turning part adds to the centre's."""
+    def at(self, t):
+        """Place, velocity and acceleration (..., 3) that the turning part adds to the centre's, and rotation
+        matrices (..., 3, 3) up to the times ``t``."""
         c, sigma, nu = self.basis(t)
         p, q = self.p, self.q
-        return sigma * p + nu * q, c * p + sigma * q, c * q - self.theta**2 * sigma * p
+        orbit = sigma * p + nu * q, c * p + sigma * q, c * q - self.theta**2 * sigma * p
+        skewed, outer = self._matrices
+        return orbit, c[..., None] * np.eye(3) + sigma[..., None] * skewed + nu[..., None] * outer
+
+    def orbit(self, t):
+        return self.at(t)[0]
 
     def axes(self, t):
-        """Rotation matrices (..., 3, 3) up to the times ``t``."""
-        c, sigma, nu = (x[..., None] for x in self.basis(t))
-        return c * np.eye(3) + sigma * skew(self.turn) + nu * np.outer(self.turn, self.turn)
+        return self.at(t)[1]
+
+    @cached_property
+    def _matrices(self):
+        return skew(self.turn), np.outer(self.turn, self.turn)
 
 
 def skew(v):
@@ -231,11 +239,11 @@ class BodyMotion:
         """`State` at the times ``s`` (...) as the body `side` has it: -1 is A, 1 is B."""
         t = np.asarray(s, dtype=np.float64) + 0.5
         a, b = self.path_a, self.path_b
-        orbit_a, orbit_b = a.orbit(t), b.orbit(t)
+        (orbit_a, axes_a), (orbit_b, axes_b) = a.at(t), b.at(t)
         P = self.U + t[..., None] * self.W + (orbit_b[0] - orbit_a[0])
         P1 = self.W + (orbit_b[1] - orbit_a[1])
         P2 = orbit_b[2] - orbit_a[2]
-        axes_a, axes_b = a.axes(t), b.axes(t) @ self.between
+        axes_b = axes_b @ self.between
         if side < 0:
             return State(P, P1, P2, axes_a, axes_b, a.turn, b.turn)
         return State(-P, -P1, -P2, axes_b, axes_a, b.turn, a.turn)

@@ -23,7 +23,7 @@ from gpu_collide.results.enums import Kind
 __all__ = ["at_distance", "meetings_at", "nearer_at"]
 
 # Times at which gaps are looked at, and pairs of features at a time; halvings of what lies between.
-TIMES, AT_A_TIME, HALVINGS = 129, 4_000, 80
+TIMES, AT_A_TIME, HALVINGS = 129, 500, 80
 # Roots are farther off the distance, in touch tolerances, where the direction of edges jumps that are
 # parallel for a moment.
 OFF = 100
@@ -64,7 +64,7 @@ def _met(gaps, d):
     touch = TOUCH * m.size
     window = 0.5 + m.tau
     times = np.linspace(-window, window, TIMES)
-    f = np.stack([gaps.gap(np.full(n, s)) for s in times]) - d
+    f = gaps.over(times) - d
     lasting = (np.abs(f) <= touch).all(axis=0)
     moving = ~lasting if m.moves else np.zeros(n, bool)
     k, i = np.nonzero((f[:-1] > 0) & (f[1:] <= 0) & moving)
@@ -97,6 +97,8 @@ def _halved(gaps, d, low, high):
     low, high = low.copy(), high.copy()
     for _ in range(HALVINGS):
         mid = 0.5 * (low + high)
+        if ((mid == low) | (mid == high)).all():  # no number lies between
+            break
         above = gaps.gap(mid) > d
         low, high = np.where(above, mid, low), np.where(above, high, mid)
     return high
@@ -105,9 +107,12 @@ def _halved(gaps, d, low, high):
 def _least(gaps, low, high):
     """Where gaps are least between two times (n,), by thirds."""
     low, high = low.copy(), high.copy()
+    twice = gaps.take(np.tile(np.arange(len(low)), 2))
     for _ in range(2 * HALVINGS):
         one, two = low + (high - low) / 3, high - (high - low) / 3
-        left = gaps.gap(one) <= gaps.gap(two)
+        if ((one == low) & (two == high)).all():
+            break
+        left = np.less_equal(*np.split(twice.gap(np.concatenate([one, two])), 2))
         low, high = np.where(left, low, one), np.where(left, two, high)
     return 0.5 * (low + high)
 
@@ -145,10 +150,12 @@ def _spans(gaps, d):
     def border(inside, outside):
         for _ in range(HALVINGS):
             mid = 0.5 * (inside + outside)
+            if mid in (inside, outside):
+                break
             inside, outside = (mid, outside) if there(mid) else (inside, mid)
         return inside
 
-    state = [there(s) for s in times]
+    state = _contacts(gaps.take(np.zeros(TIMES, int)), times, d)[0]
     begun = None
     for k, s in enumerate(times):
         if state[k] and begun is None:

@@ -89,6 +89,12 @@ class Gaps:
         """The signed gap at the times ``s`` (n,)."""
         return self.points(s)[3]
 
+    def over(self, times):
+        """The signed gaps (k, n) of all at each of the times (k,)."""
+        each = np.arange(len(self.fa))
+        every = self.take(np.tile(each, len(times)))
+        return every.gap(np.repeat(times, len(each))).reshape(len(times), -1)
+
     def judged(self, s):
         """Closest points, U, how far inside both features they are (n,), the least number of both cones (n,),
         and U . w (n,), by which the gap grows."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._calls import renamed
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, refuse_compounds
 from gpu_collide.bodies.spins import Spins
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.trajectories import as_static
@@ -194,6 +194,8 @@ def page_scene(result: Any, scene: Any, query: QueryArguments, most: int | None 
 def _checked_bodies(scene: Any) -> Bodies | Mesh:
     if not isinstance(scene, (Bodies, Mesh)):
         raise TypeError(f"scene: expected the Bodies of the query, got {type(scene).__name__}")
+    if isinstance(scene, Bodies):
+        refuse_compounds(scene, "scene", "the viewer")
     return scene
 
 
