@@ -1,10 +1,12 @@
-"""Contact points of pairs of simple shapes, beside MuJoCo and Coal: ``python -m bench.peer_mujoco [PAIRS]
-[SECONDS]``.
+"""Contact points of pairs of simple shapes, beside MuJoCo, Bullet, Coal and FCL:
+``python -m bench.peer_mujoco [PAIRS] [SECONDS] [FILE.csv]``.
 
 The same shapes at the same poses, on one core, in turns: MuJoCo's collision driver (`mj_collision`) on a
-model with that many pairs of geoms, `gc.contacts_at` of the same pairs, `manifolds` of its result, and Coal,
-if it is installed, which is called once for each pair, from Python. It needs ``pip install mujoco``, and for
-Coal ``pip install coal``, which the project does not.
+model with that many pairs of geoms, Bullet's (`performCollisionDetection` by PyBullet) on a world with that
+many pairs of bodies, `gc.contacts_at` of the same pairs, `manifolds` of its result, and Coal and FCL, which
+are called once for each pair, from Python. Those that are not installed are left out: ``pip install mujoco
+pybullet coal python-fcl``. Bullet adds points of later calls to those of earlier ones and keeps four; the
+first call, when it has none, takes four times as long.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -68,11 +71,9 @@ def model_of(poses, a: str, b: str):
 
 
 def coal_of(poses, a, b):
-    """Coal's contacts of each pair, or None."""
-    try:
-        import coal
-    except ImportError:
-        return None
+    """Coal's contacts of each pair."""
+    import coal
+
     made = {
         BOX: lambda: coal.Box(1, 1, 1),
         BALL: lambda: coal.Sphere(0.5),
@@ -94,8 +95,59 @@ def coal_of(poses, a, b):
     return ask
 
 
-def measured(kind: str, n: int, seconds: float) -> None:
-    """One kind of pairs, in turns, printed."""
+def bullet_of(poses, a, b):
+    """Bullet's contacts of the whole world, each pair far from all others."""
+    import pybullet
+
+    client = pybullet.connect(pybullet.DIRECT)
+    made = {
+        BOX: lambda: pybullet.createCollisionShape(
+            pybullet.GEOM_BOX, halfExtents=[0.5] * 3, physicsClientId=client
+        ),
+        BALL: lambda: pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.5, physicsClientId=client),
+        ROD: lambda: pybullet.createCollisionShape(
+            pybullet.GEOM_CAPSULE, radius=0.3, height=0.6, physicsClientId=client
+        ),
+    }
+    n, shapes = len(poses) // 2, (made[a](), made[b]())
+    xyzw = poses.quat_wxyz[:, [1, 2, 3, 0]].tolist()
+    for k, (place, quat) in enumerate(zip(poses.position.tolist(), xyzw, strict=True)):
+        mass, shape = (0, shapes[0]) if k < n else (1, shapes[1])
+        pybullet.createMultiBody(
+            mass, shape, basePosition=place, baseOrientation=quat, physicsClientId=client
+        )
+
+    def ask():
+        pybullet.performCollisionDetection(physicsClientId=client)
+        return n  # telling its points takes Python longer than finding them
+
+    return ask
+
+
+def fcl_of(poses, a, b):
+    """FCL's contacts of each pair."""
+    import fcl
+
+    made = {BOX: lambda: fcl.Box(1, 1, 1), BALL: lambda: fcl.Sphere(0.5), ROD: lambda: fcl.Capsule(0.3, 0.6)}
+    n, shapes = len(poses) // 2, (made[a](), made[b]())
+    objects = [
+        fcl.CollisionObject(shapes[int(k >= n)], fcl.Transform(quat, place))
+        for k, (place, quat) in enumerate(zip(poses.position, poses.quat_wxyz, strict=True))
+    ]
+    request = fcl.CollisionRequest(num_max_contacts=4, enable_contact=True)
+
+    def ask():
+        found = 0
+        for k in range(n):
+            result = fcl.CollisionResult()
+            found += fcl.collide(objects[k], objects[k + n], request, result)
+        return found
+
+    return ask
+
+
+def measured(kind: str, n: int, seconds: float) -> list[str]:
+    """One kind of pairs, in turns, printed; rows of a table."""
     a, b, above = KINDS[kind]
     poses = scene(n, above=above, aside=0.5 if kind == "box-box" else 0.05)
     pairs, shape = np.column_stack([np.arange(n), n + np.arange(n)]), np.repeat([0, 1], n)
@@ -103,14 +155,22 @@ def measured(kind: str, n: int, seconds: float) -> None:
     world.update(poses, poses)
     found = gc.contacts_at(world, pairs, margin=MARGIN)
     points = found.manifolds()
-    asked = {
-        "MuJoCo mj_collision": model_of(poses, GEOMS[a], GEOMS[b]),
-        "Coal collide": coal_of(poses, a, b),
+    asked = {}
+    for name, make in {
+        "MuJoCo mj_collision": lambda: model_of(poses, GEOMS[a], GEOMS[b]),
+        "Bullet performCollisionDetection": lambda: bullet_of(poses, a, b),
+        "Coal collide": lambda: coal_of(poses, a, b),
+        "FCL collide": lambda: fcl_of(poses, a, b),
+    }.items():
+        try:
+            asked[name] = make()
+        except ImportError:
+            print(f"{name}: not installed")
+    asked |= {
         "contacts_at": lambda: len(gc.contacts_at(world, pairs, margin=MARGIN)),
         "manifolds": lambda: len(found.manifolds()),
         "match": lambda: len(points.match(points).kept),
     }
-    asked = {name: ask for name, ask in asked.items() if ask is not None}
     best = dict.fromkeys(asked, np.inf)
     counts = {name: ask() for name, ask in asked.items()}
     end = time.perf_counter() + seconds
@@ -122,15 +182,20 @@ def measured(kind: str, n: int, seconds: float) -> None:
     print(f"{n} pairs {kind}, least processor time of one core in turns, load {os.getloadavg()[0]:.1f}")
     for name, least in best.items():
         print(
-            f"{name:22s} {1e6 * least / n:8.2f} us a pair {n / least:12,.0f} pairs/s {counts[name]:6d} rows",
+            f"{name:32s} {1e6 * least / n:8.2f} us a pair {n / least:12,.0f} pairs/s {counts[name]:6d} rows",
             flush=True,
+        )
+    return [f"{kind},{n},{name},{1e6 * least / n:.3f},{counts[name]}" for name, least in best.items()]
+
+
+def main(n: int = 500, seconds: float = 10.0, path: str | None = None) -> None:
+    rows = [row for kind in KINDS for row in measured(kind, n, seconds)]
+    if path is not None:
+        head = f"# least processor time of one core in turns, load {os.getloadavg()[0]:.1f}"
+        Path(path).write_text(
+            "\n".join([head, "kind,pairs,tool,us_per_pair,rows", *rows]) + "\n", encoding="utf-8"
         )
 
 
-def main(n: int = 500, seconds: float = 10.0) -> None:
-    for kind in KINDS:
-        measured(kind, n, seconds)
-
-
 if __name__ == "__main__":
-    main(*(kind(x) for kind, x in zip((int, float), sys.argv[1:], strict=False)))
+    main(*(kind(x) for kind, x in zip((int, float, str), sys.argv[1:], strict=False)))

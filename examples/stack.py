@@ -1,8 +1,9 @@
 """Bodies that come to rest, roll and pour: ``python examples/stack.py [SCENE] [STEPS] [PICTURE]``.
 
 Scenes of the solver in `solving/solver.py`: ``stack`` of ten boxes, ``pyramid``, ``ramp`` with a box that
-holds and one that slides, ``balls`` that roll down it, ``car`` on four wheels that rolls into boxes,
-``bowl`` into which bodies are poured. Each is run warm and cold, that is, without carrying impulses.
+holds and one that slides, ``balls`` that roll down it, ``cans`` among them, ``car`` on four cylinders that
+rolls into boxes, ``race``, a car that drives where a recorded one did and then brakes, ``bowl`` into which
+bodies are poured. Each is run warm and cold, that is, without carrying impulses.
 """
 
 import argparse
@@ -14,7 +15,7 @@ import numpy as np
 import gpu_collide as gc
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "solving"))
-from solver import GRAVITY, World  # noqa: E402  in the folder beside
+from solver import GRAVITY, World, product  # noqa: E402  in the folder beside
 
 FLOOR, BOX = gc.shapes.box((40, 40, 1)), gc.shapes.box()
 
@@ -58,30 +59,94 @@ def yard(side=9.0, thick=1.0):
     )
 
 
-def balls(n=12, radius=0.3, **how):
-    """Balls that roll down a slope into a yard."""
+def balls(n=12, radius=0.3, cans=0, **how):
+    """Balls, of which some are cylinders, that roll down a slope into a yard."""
     meshes, shape, at, quat = yard()
     top = np.asarray(at[-1]) + (0.5 + radius) * UP - 2.2 * DOWN
     ball = [top + 0.8 * (k // 6) * DOWN + [0, 1.1 * (k % 6 - 2.5) + 0.2 * (k // 6), 0] for k in range(n)]
-    return World([*meshes, gc.shapes.sphere(radius)], shape + [3] * n, at + ball, quat + [ONE] * n,
-                 [0] * len(at) + [1] * n, **how)  # fmt: skip
+    is_can = (np.arange(n) * cans // n != np.arange(1, n + 1) * cans // n).astype(int)
+    return World([*meshes, gc.shapes.sphere(radius), gc.shapes.cylinder(radius, 0.8)],
+                 shape + (3 + is_can).tolist(), at + ball, quat + [ALONG_Y] * n, [0] * len(at) + [1] * n,
+                 **how)  # fmt: skip
 
 
-def car(**how):
-    """A box on four wheels rolls down a slope into a yard in which a wall of boxes stands."""
+def cans(**how):
+    return balls(cans=6, **how)
+
+
+def car(place, quat, at=(), wheel=0.35):
+    """A box on four wheels: meshes, shapes, positions, quaternions, masses, and pins, after bodies `at`."""
+    frame, size = gc.Poses.from_quat_wxyz([place], [quat]), wheel / 0.35
+    body = gc.shapes.box((1.8 * size, size, 0.4 * size))
+    wheels = product(np.tile(quat, (4, 1)), np.tile(ALONG_Y, (4, 1)))
+    return ([body, gc.shapes.cylinder(wheel, 0.3 * size)], [0, 1, 1, 1, 1],
+            [place, *frame.apply(size * AXLES)], [quat, *wheels], [4] + [0.5] * 4,
+            pins(len(at), size))  # fmt: skip
+
+
+ALONG_Y = [np.sqrt(0.5), -np.sqrt(0.5), 0, 0]  # a cylinder's axis
+AXLES = np.array([[x, y, -0.25] for x in (-0.6, 0.6) for y in (-0.85, 0.85)])
+
+
+def pins(first, size, steer=0.0):
+    """Both ends of the axle of each wheel; those of the front are turned."""
+    side = np.array([0, 0.2, 0])
+    ways = [side, side, *[0.2 * np.array([-np.sin(steer), np.cos(steer), 0])] * 2]
+    return [(first, size * (place + sign * way), first + 1 + k, size * sign * np.array([0, 0, 0.2]))
+            for k, (place, way) in enumerate(zip(AXLES, ways, strict=True)) for sign in (-1, 1)]  # fmt: skip
+
+
+def crash(**how):
+    """A car rolls down a slope into a yard in which a wall of boxes stands."""
     meshes, shape, at, quat = yard()
-    wheel, n = 0.35, len(at)
-    turn = gc.Poses.from_quat_wxyz([[0, 0, 0]], [TILT]).to_matrix()[0, :3, :3]
-    axles = np.array([[x, y, -0.25] for x in (-0.6, 0.6) for y in (-0.85, 0.85)])
-    body = np.asarray(at[-1]) + (0.5 + wheel + 0.25) * UP - 0.5 * DOWN
+    place = np.asarray(at[-1]) + (0.5 + 0.35 + 0.25) * UP - 0.5 * DOWN
     bricks = [[2.5, 0.85 * k - 1.7 + 0.4 * (row % 2), 0.25 + 0.5 * row] for row in range(3) for k in range(4)]
-    sides = np.array([[0, -0.2, 0], [0, 0.2, 0]])
-    pins = [(n, a + side, n + 1 + k, side) for k, a in enumerate(axles) for side in sides]
-    more = [gc.shapes.box((1.8, 1.0, 0.4)), gc.shapes.sphere(wheel), gc.shapes.box((0.4, 0.8, 0.5))]
-    place = [body, *(body + axles @ turn.T), *bricks]
-    return World(meshes + more, shape + [3] + [4] * 4 + [5] * len(bricks), at + place,
-                 quat + [TILT] * 5 + [ONE] * len(bricks), [0] * n + [4] + [0.5] * 4 + [0.4] * len(bricks),
-                 pins=pins, **how)  # fmt: skip
+    more, kinds, places, quats, mass, axles = car(place, TILT, at)
+    n = len(bricks)
+    return World([*meshes, *more, gc.shapes.box((0.4, 0.8, 0.5))], shape + [3 + k for k in kinds] + [5] * n,
+                 [*at, *places, *bricks], quat + quats + [ONE] * n, [0] * len(at) + mass + [0.4] * n,
+                 pins=axles, **how)  # fmt: skip
+
+
+class Race(World):
+    """A car that drives along a line for some seconds, by torques on its wheels, and then brakes."""
+
+    line, near, left, steer, wheel = np.zeros((0, 3)), 0, 0.0, 0.0, 0.2
+
+    def step(self):
+        self.left -= self.dt
+        ahead = self.line[self.near :] - self.position[1]
+        away = np.linalg.norm(ahead, axis=1)
+        self.near += away[:6].argmin()
+        way = self.turn[1].T @ ahead[np.argmax(away > 3.0)]
+        want = np.clip(np.arctan2(way[1], way[0]), -0.5, 0.5)
+        self.steer += np.clip(want - self.steer, -2 * self.dt, 2 * self.dt)  # at once it would throw the car
+        self.pins = pins(1, self.wheel / 0.35, self.steer)
+        super().step()
+
+    def passes(self, blocks, h, push):
+        axle = self.turn[2:, :, 2]
+        more = (5.0 / self.wheel if self.left > 0 else 0.0) - (self.velocity[2:, 3:] * axle).sum(axis=1)
+        most = (50.0 if self.left > 0 else 1000.0) * h
+        self.velocity[2:, 3:] += np.clip(more, -most, most)[:, None] * axle
+        super().passes(blocks, h, push)
+
+
+def race(file=None, seconds=80.0, **how):
+    """A car on a recorded track, whose open mesh is a sheet 0.1 thick: else nothing tells how deep it is."""
+    if file is None:
+        raise SystemExit("race: expected a file with a track and a drive, got none; pass --race FILE")
+    with np.load(file) as recorded:
+        turn = np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]])  # y up to z up
+        line = recorded["position"] @ turn.T
+        track = gc.Mesh(recorded["track_vertices"] @ turn.T, recorded["track_faces"], rounding=0.05)
+    angle = np.arctan2(*(line[10] - line[0])[1::-1])
+    quat = [np.cos(angle / 2), 0, 0, np.sin(angle / 2)]
+    meshes, shape, at, quats, mass, axles = car(line[0] + [0, 0, 0.25], quat, [0], Race.wheel)
+    world = Race([track, *meshes], [0] + [1 + k for k in shape], [[0, 0, 0], *at], [ONE, *quats], [0, *mass],
+                 friction=0.8, pins=axles, **how)  # fmt: skip
+    world.line, world.left = line, seconds
+    return world
 
 
 def basin(radius=1.9, thick=0.3, rings=6, sides=20):
@@ -115,7 +180,16 @@ def bowl(n=1000, seed=1, **how):
                  np.concatenate([[ONE], quat]), np.append(0, np.ones(n)), **how)  # fmt: skip
 
 
-SCENES = {"stack": stack, "pyramid": pyramid, "ramp": ramp, "balls": balls, "car": car, "bowl": bowl}
+SCENES = {
+    "stack": stack,
+    "pyramid": pyramid,
+    "ramp": ramp,
+    "balls": balls,
+    "cans": cans,
+    "car": crash,
+    "race": race,
+    "bowl": bowl,
+}
 
 
 def run(world, steps):
@@ -166,10 +240,12 @@ def main(arguments):
     parser.add_argument(
         "picture", nargs="?", help="file of the picture, .png or .svg; without it none is drawn"
     )
+    parser.add_argument("--race", metavar="FILE", help="track and drive of the scene race, .npz")
     asked = parser.parse_args(arguments)
+    more = {"file": asked.race} if asked.scene == "race" else {}
     told = {}
     for name, warm in (("warm", True), ("cold", False)):
-        world = SCENES[asked.scene](warm=warm)
+        world = SCENES[asked.scene](warm=warm, **more)
         told[name] = run(world, asked.steps)
         last = slice(-max(asked.steps // 10, 1), None)
         depth, energy, drift, speed, kept = told[name].values()

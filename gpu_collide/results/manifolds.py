@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from gpu_collide._validate import check_positive
+from gpu_collide._validate import check_distance
 from gpu_collide.results.enums import Kind
 from gpu_collide.results.file_format import FileFormat, array_field
 from gpu_collide.results.file_validation import manifold_faults
@@ -124,7 +124,8 @@ class Manifolds(Result, rows="pair"):
             Of bodies with the same numbers and shapes.
         tolerance : float, optional
             Points that have no other of their key are those of the same two bodies that were within this
-            distance on both bodies, in the coordinates of each: the nearest first. Default: by keys alone.
+            distance on both bodies, in the coordinates of each: the nearest first. Default: the margin of
+            the contacts; 0: by keys alone.
 
         Returns
         -------
@@ -134,7 +135,7 @@ class Manifolds(Result, rows="pair"):
         Raises
         ------
         TypeError, ValueError
-            Something else than `Manifolds`; no positive tolerance.
+            Something else than `Manifolds`; a tolerance below 0.
 
         Examples
         --------
@@ -147,9 +148,9 @@ class Manifolds(Result, rows="pair"):
         """
         if not isinstance(previous, Manifolds):
             raise TypeError(f"previous: expected Manifolds, got {type(previous).__name__}")
-        if tolerance is not None:
-            tolerance = check_positive(tolerance, "tolerance")
-        before = matched(self, previous, tolerance)
+        if tolerance is None:
+            tolerance = self.info.get("margin", 0.0)
+        before = matched(self, previous, check_distance(tolerance, "tolerance"))
         broken = np.ones(len(previous), bool)
         broken[before[before >= 0]] = False
         return PointMatch(

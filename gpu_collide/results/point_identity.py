@@ -69,7 +69,7 @@ def numbered_apart(key: Array) -> Array:
     return apart
 
 
-def matched(now: Points, before: Points, tolerance: float | None) -> Array:
+def matched(now: Points, before: Points, tolerance: float) -> Array:
     """Of each point its row among those before, (m,) int64; -1: none."""
     order = np.argsort(before.key)
     place = np.searchsorted(before.key[order], now.key)
@@ -78,7 +78,7 @@ def matched(now: Points, before: Points, tolerance: float | None) -> Array:
     if len(order):
         same = before.key[order[place]] == now.key
         found[same] = order[place[same]]
-    if tolerance is None:
+    if tolerance == 0.0:
         return found
     free = np.ones(len(before), bool)
     free[found[found >= 0]] = False

@@ -180,6 +180,40 @@ def area_of(face):
     return np.linalg.norm(np.cross(face[1] - face[0], face[2] - face[0]))
 
 
+def prism(ring):
+    n, z = len(ring), np.full((len(ring), 1), 0.5)
+    sides = [[k, (k + 1) % n, n + (k + 1) % n, n + k] for k in range(n)]
+    faces = [list(range(n))[::-1], list(range(n, 2 * n)), *sides]
+    return gc.Mesh(np.concatenate([np.c_[ring, -z], np.c_[ring, z]]), faces)
+
+
+def test_four_points_of_a_polygon():
+    """No four points of a region have more area than four of its corners, and those of a regular polygon 0.65
+    to 0.72 of the whole. Ours have that of the best four, and of polygons at random nearly."""
+    rng, rings = np.random.default_rng(1), []
+    for n in range(5, 13):
+        turn = 2 * np.pi * np.arange(n) / n
+        rings.append(np.c_[np.cos(turn), np.sin(turn)])
+    for n in rng.integers(5, 12, 40):
+        turn = 2 * np.pi * (np.arange(n) + rng.uniform(0, 0.8, n)) / n
+        rings.append(np.c_[np.cos(turn), rng.uniform(0.3, 1) * np.sin(turn)])
+    m = len(rings)
+    at, shape = np.zeros((2 * m, 3)), np.zeros(2 * m, int)
+    at[:, 0], at[1::2, 2], shape[1::2] = 8.0 * (np.arange(2 * m) // 2), 0.999, 1 + np.arange(m)
+    poses = gc.Poses.from_quat_wxyz(at, [ONE] * (2 * m))
+    bodies = gc.Bodies([gc.shapes.box((6, 6, 1)), *map(prism, rings)], shape, poses, poses)
+    found = gc.contacts_at(bodies, np.arange(2 * m).reshape(-1, 2), backend="cpu").manifolds()
+    best = np.array([best_four(ring) for ring in rings])
+    ours = np.array([area(found.local_b[found.pair == k][:, :2]) for k in range(m)]) / best
+    assert np.allclose(ours[:8], 1.0, atol=1e-12)
+    assert (
+        ours.min() > 0.7 and np.quantile(ours, 0.1) > 0.95
+    )  # worst seen 0.71, of 1,500; a tenth below 0.967
+    share = best[:8] / [area(ring) for ring in rings[:8]]
+    want = [(5 + np.sqrt(5)) / 10, 2 / 3, 0.677277, np.sqrt(0.5), 0.660396, 0.647214, 0.652272, 2 / 3]
+    assert np.allclose(share, want, atol=1e-6) and share.min() > 2 / np.pi  # which is that of an ellipse
+
+
 SCENES = st.tuples(
     st.integers(0, 2**31 - 1), st.sampled_from([0.0, 0.003, 0.3]), st.sampled_from(["random", "whole"])
 )

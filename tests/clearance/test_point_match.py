@@ -74,13 +74,15 @@ def test_keys_differ():
 def test_by_distance_where_features_flicker():
     """A corner that leaves the edge of the body below is another pair of features at the same place."""
     before, now = at([0, 0, 0], [1e-6, 1e-6, 0.999]), at([0, 0, 0], [-1e-6, 2e-6, 0.999])
-    strict, near = now.match(before), now.match(before, tolerance=1e-4)
+    strict, near = now.match(before, tolerance=0.0), now.match(before, tolerance=1e-4)
     assert len(strict.kept) < 4 and len(near.kept) == 4 and len(near.new) == len(near.broken) == 0
     away = np.linalg.norm(now.point_a - before.point_a[near.before], axis=1)
     assert away.max() < 1e-5
     assert len(now.match(before, tolerance=1e-9).kept) == len(strict.kept)
-    with pytest.raises(ValueError, match="tolerance"):
-        now.match(before, tolerance=0.0)
+    touching = at([0, 0, 0], [-1e-6, 2e-6, 0.999], margin=0.0)  # the margin is the tolerance
+    assert len(now.match(before).kept) == 4 and len(touching.match(before).kept) == len(strict.kept)
+    with pytest.raises(ValueError, match="tolerance: expected a length from 0 up, got -1"):
+        now.match(before, tolerance=-1)
     with pytest.raises(TypeError, match="previous: expected Manifolds, got Clearance"):
         now.match(gc.contacts_at(gc.Bodies(BOX, None, gc.Poses.identity(1), gc.Poses.identity(1))))
 

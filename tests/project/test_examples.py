@@ -153,11 +153,11 @@ def solver():
 
 def test_a_stack_stands(solver):
     """Ten boxes, warm-started: they settle, and keep their points. Seen: depth 0.0050 and drift 0.026, which
-    is what soft contacts give under the load; aside 0.0017; energy never above that of the start."""
+    is what soft contacts give under the load; aside 2e-15; energy never above that of the start."""
     world = solver["stack"](backend="cpu")
     told = solver["run"](world, 120)
     assert told["depth"].max() < 0.006 and told["drift"].max() < 0.03
-    assert np.abs(world.position[:, :2]).max() < 4e-3 and (np.diff(world.position[1:, 2]) > 0.99).all()
+    assert np.abs(world.position[:, :2]).max() < 1e-12 and (np.diff(world.position[1:, 2]) > 0.99).all()
     assert told["energy"].max() <= 0 and (np.diff(told["energy"][60:]) < 1e-4).all()
     assert told["speed"][-1] < 0.02 and told["speed"][-1] < told["speed"][:30].max()
     assert np.nanmin(told["kept"]) >= 0.98 and len(world.points) == 40
@@ -175,17 +175,28 @@ def test_a_box_slides_down_a_ramp_as_friction_has_it(solver):
     assert np.abs(world.velocity[1]).max() < 1e-3 and world.points.distance.min() > -1e-3
 
 
-def test_stacks_rest_and_balls_roll():
-    """Nothing sinks or gains energy, points stay the same, and balls roll down as solid spheres do: at 5/7 of
-    what slides."""
-    names = runpy.run_path(str(EXAMPLES / "stack.py"))
-    told = names["run"](names["stack"](n=4, backend="cpu"), 90)
+def test_stacks_rest_and_balls_and_cans_roll(solver):
+    """Nothing sinks or gains energy, points stay the same, and balls and cans roll down as solid spheres and
+    cylinders do: at 5/7 and 2/3 of what slides."""
+    told = solver["run"](solver["stack"](n=4, backend="cpu"), 90)
     assert told["depth"].max() < 2e-3 and told["energy"].max() < 0.0 and told["drift"].max() < 5e-3
     assert told["speed"][-1] < 1e-4 and np.nanmin(told["kept"]) == 1.0
-    world, steps = names["balls"](n=2, backend="cpu"), 40
-    began = world.position.copy()
-    told = names["run"](world, steps)
-    down = (world.position - began)[-1] @ names["DOWN"]
-    free = 0.5 * names["GRAVITY"] * np.sin(names["SLOPE"]) * (steps * world.dt) ** 2
-    assert down / free == pytest.approx(5 / 7, rel=0.005)  # steps add 0.33 %
-    assert told["energy"].max() < 0.0 and np.nanmin(told["kept"]) == 1.0
+    for cans, share in ((0, 5 / 7), (2, 2 / 3)):
+        world, steps = solver["balls"](n=2, cans=cans, backend="cpu"), 40
+        began = world.position.copy()
+        told = solver["run"](world, steps)
+        down = (world.position - began)[-1] @ solver["DOWN"]
+        free = 0.5 * solver["GRAVITY"] * np.sin(solver["SLOPE"]) * (steps * world.dt) ** 2
+        steps_add = 1 + 1 / (steps * world.substeps)  # speeds come before positions
+        assert down / free == pytest.approx(share * steps_add, rel=1e-8)  # off by 8e-15 and 8e-11
+        assert told["energy"].max() < 0.0 and np.nanmin(told["kept"]) == 1.0
+
+
+def test_a_cold_stack_does_not_lean(solver):
+    """What is put aside by a hair comes back, also where no impulses are carried. With one pass of two a cold
+    stack of ten grew by 1.6 % a step, and fell after 40 s."""
+    world = solver["stack"](n=4, warm=False, backend="cpu")
+    world.velocity[1:, 0] = 1e-7 * np.arange(4)
+    solver["run"](world, 40)
+    assert np.abs(world.position[:, 0]).max() < 1e-7 and np.abs(world.velocity[:, 0]).max() < 1e-8
+    assert np.abs(world.position[:, 1]).max() < 1e-12
