@@ -234,7 +234,9 @@ GC_KERNEL void c01_clearance(
                 continue;
             }
         } else {
-            status_out[i] = q.best.distance < round - q.touch ? GC_STATUS_INITIAL_OVERLAP : GC_STATUS_HIT;
+            /* what is near enough may be deep in each other, but only at the start, or at the time asked, is that its status */
+            int deep = q.best.distance < round - q.touch && (!whole || q.best.s == GC_R(-0.5));
+            status_out[i] = deep ? GC_STATUS_INITIAL_OVERLAP : GC_STATUS_HIT;
             far = whole ? GC_R(0.0) : GC_MIN(far, GC_R(0.0));
             bound_out[i] = GC_MIN(bound, far) * q.screw.scale;
         }

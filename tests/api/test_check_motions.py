@@ -251,3 +251,37 @@ def test_poses_of_the_wrong_shape_are_refused():
 
     with pytest.raises(ValueError, match="poses_at: expected to return Poses of shape"):
         gc.check_motions(gc.shapes.box(), None, flat, 2, max_acceleration=1.0, obstacles=boxes(SIX))
+
+
+@pytest.mark.shared_bits("tests/clearance/test_c01_clearance.py")
+def test_a_rod_that_is_free_at_the_start_and_turns_into_a_ball(backend):
+    """It was told to overlap at the start: the search ends at whatever time is near enough, and there the rod
+    is within the ball's rounding."""
+    n, rng = 300, np.random.default_rng(3)
+    position, way = rng.normal(size=(n, 3)) * 0.4, rng.normal(size=(n, 3)) * 0.3
+    first = rng.normal(size=(n, 4))
+    first /= np.linalg.norm(first, axis=1, keepdims=True)
+    axis = first[::-1, 1:] / np.linalg.norm(first[::-1, 1:], axis=1, keepdims=True)
+    turn = rng.uniform(0.2, 2.5, n)
+
+    def poses_at(motion, time):
+        half = 0.5 * turn[motion] * time
+        w, v = np.cos(half), np.sin(half)[:, None] * axis[motion]
+        p, q = first[motion, 0], first[motion, 1:]
+        u = p[:, None] * v + w[:, None] * q + np.cross(v, q)
+        quat = np.column_stack([w * p - (v * q).sum(axis=1), u])
+        return gc.Poses.from_quat_wxyz(
+            (position[motion] + way[motion] * time[:, None])[:, None], quat[:, None]
+        )
+
+    here = gc.Poses.identity(1)
+    ball = gc.Bodies(gc.shapes.sphere(0.2), None, here, here)
+    rod = gc.shapes.capsule(0.01, 2.0)
+    found = gc.check_motions(
+        rod, None, poses_at, n, max_acceleration=1.02 * turn[:, None] ** 2, obstacles=ball, backend=backend.name
+    )  # fmt: skip
+    start = poses_at(np.arange(n), np.zeros(n)).to_matrix().reshape(n, 4, 4)
+    along = np.clip(-(start[:, :3, 2] * start[:, :3, 3]).sum(axis=1), -1.0, 1.0)
+    gap = np.linalg.norm(start[:, :3, 3] + along[:, None] * start[:, :3, 2], axis=1) - 0.21
+    assert np.array_equal(found.status == gc.Status.INITIAL_OVERLAP, gap <= 0.0)
+    assert (found.status == gc.Status.HIT).sum() > 30
