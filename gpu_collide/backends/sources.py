@@ -59,7 +59,7 @@ PROGRAMS = {
     "clearance": ("clearance/c01_clearance.c",),
     "depth": ("clearance/c02_depth.c",),
     "manifolds": ("clearance/c03_manifolds.c",),
-    "cans": ("clearance/c04_cans.c",),
+    "frusta": ("clearance/c04_frusta.c",),
     "primitives": ("pluecker/p01_primitives.c",),
     "translate": ("pluecker/p02_translate.c",),
     "rotate": ("pluecker/p03_rotate.c",),

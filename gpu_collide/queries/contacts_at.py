@@ -12,11 +12,11 @@ from gpu_collide.backends import get_backend, sources
 from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.geometry.arrays.order import order_of, taken
-from gpu_collide.queries.cans import fields_of_cans, has_cans, with_points
 from gpu_collide.queries.collide import refuse_rules, warn_of_invalid_in
 from gpu_collide.queries.compounds import for_compounds
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.engine_cache import options_of
+from gpu_collide.queries.frusta import fields_of_frusta, has_frusta, with_points
 from gpu_collide.queries.input_warnings import warn_of_bodies
 from gpu_collide.queries.pairs import gathered, open_search
 from gpu_collide.queries.pluecker.contacts import contacts
@@ -154,11 +154,11 @@ def contacts_at(
         near = lengths_of_pairs(margin, "margin", len(some), LONGEST)
         warn_of_invalid_in(stand, some)
     near = np.broadcast_to(near, (len(some),))
-    cans = has_cans(stand, some)
+    revolved = has_frusta(stand, some)
     fields, info = (
         _of_meshes(stand, some, near, time, how)
-        if cans is None
-        else _of_both(stand, some, near, time, how, cans)
+        if revolved is None
+        else _of_both(stand, some, near, time, how, revolved)
     )
     info |= {"at": time, "margin": float(near.max(initial=0.0))}
     if bodies.worlds is not None:
@@ -181,12 +181,12 @@ def _of_meshes(
 
 
 def _of_both(
-    stand: Bodies, some: Array, near: Array, time: float, how: dict[str, Any], cans: Array
+    stand: Bodies, some: Array, near: Array, time: float, how: dict[str, Any], revolved: Array
 ) -> tuple[dict[str, Array], dict[str, Any]]:
     """The rows of pairs of which some (p,) have a cylinder or a cone, and who answered."""
-    others, of = np.flatnonzero(~cans), np.flatnonzero(cans)
+    others, of = np.flatnonzero(~revolved), np.flatnonzero(revolved)
     meshes, info = _of_meshes(with_points(stand, some[others]), some[others], near[others], time, how)
-    found = fields_of_cans(stand, some[of], near[of], _touch(stand, some[of]), time, how)
+    found = fields_of_frusta(stand, some[of], near[of], _touch(stand, some[of]), time, how)
     meshes["pair"], found["pair"] = others[meshes["pair"]], of[found["pair"]]
     fields = {name: np.concatenate([meshes[name], found[name]]) for name in meshes}
     order = np.argsort(fields["pair"], kind="stable")

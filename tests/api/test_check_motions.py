@@ -277,9 +277,10 @@ def test_a_rod_that_is_free_at_the_start_and_turns_into_a_ball(backend):
     here = gc.Poses.identity(1)
     ball = gc.Bodies(gc.shapes.sphere(0.2), None, here, here)
     rod = gc.shapes.capsule(0.01, 2.0)
+    bound = 1.02 * turn[:, None] ** 2
     found = gc.check_motions(
-        rod, None, poses_at, n, max_acceleration=1.02 * turn[:, None] ** 2, obstacles=ball, backend=backend.name
-    )  # fmt: skip
+        rod, None, poses_at, n, max_acceleration=bound, obstacles=ball, backend=backend.name
+    )
     start = poses_at(np.arange(n), np.zeros(n)).to_matrix().reshape(n, 4, 4)
     along = np.clip(-(start[:, :3, 2] * start[:, :3, 3]).sum(axis=1), -1.0, 1.0)
     gap = np.linalg.norm(start[:, :3, 3] + along[:, None] * start[:, :3, 2], axis=1) - 0.21

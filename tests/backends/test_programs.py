@@ -50,7 +50,7 @@ def test_records_lie_in_c_where_python_has_them(backend):
             "sweep",
             "characters",
             "manifolds",
-            "cans",
+            "frusta",
             "robots",
         )  # fmt: skip
         for name in sources.PROGRAMS[program]

@@ -177,13 +177,13 @@ def of_clearance(pairs):
     )
     balls = random_impacts(gc.shapes.sphere(0.5), gc.shapes.sphere(0.3), pairs, seed=6)
     yield "spheres", lambda backend: of_contacts(gc.collide(*balls, backend=backend))
-    cans = random_impacts(gc.shapes.cylinder(0.5, 1.0), gc.shapes.cone(0.5, 1.0), pairs, seed=7)
-    yield "cans", lambda backend: of_contacts(gc.collide(*cans, contacts="first", backend=backend))
+    frusta = random_impacts(gc.shapes.cylinder(0.5, 1.0), gc.shapes.cone(0.5, 1.0), pairs, seed=7)
+    yield "frusta", lambda backend: of_contacts(gc.collide(*frusta, contacts="first", backend=backend))
     mixed = gc.Bodies(
         [shapes[1], gc.shapes.cylinder(0.5, 1.0), gc.shapes.cone(0.5, 1.0)], [0, 1, 2], heap, heap
     )
     yield (
-        "cans at a pose",
+        "frusta at a pose",
         lambda backend: _arrays(gc.contacts_at(mixed, margin=0.1, backend=backend).manifolds()),
     )
     at = np.eye(4) + np.outer([0, 0, 0.3, 0], [0, 0, 0, 1])

@@ -9,7 +9,7 @@ import numpy as np
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.geometry.mesh.mesh import Mesh
-from gpu_collide.pipeline.cans import CanPlaces
+from gpu_collide.pipeline.frusta import FrustumPlaces
 from gpu_collide.results.enums import Kind, Status
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
 
-__all__ = ["fields_of_cans", "has_cans", "with_points"]
+__all__ = ["fields_of_frusta", "has_frusta", "with_points"]
 
 #: What is farther is told nothing of; kernels take 1e30 for deeper than anything.
 FARTHEST = 1e25
@@ -25,7 +25,7 @@ FARTHEST = 1e25
 _POINT = Mesh([[0.0, 0.0, 0.0]], [], rounding=1.0)
 
 
-def has_cans(bodies: Bodies, pairs: Array) -> Array | None:
+def has_frusta(bodies: Bodies, pairs: Array) -> Array | None:
     """Which pairs have a cylinder or a cone, (p,) bool; None: no mesh is one."""
     ends = np.array([mesh.ends is not None for mesh in bodies.meshes], bool)
     if not ends.any():
@@ -42,7 +42,7 @@ def with_points(bodies: Bodies, pairs: Array) -> Bodies:
     return Bodies(meshes, bodies.shape, bodies.start, bodies.end)
 
 
-def fields_of_cans(
+def fields_of_frusta(
     bodies: Bodies, pairs: Array, margin: Array, touch: Array, time: float, how: dict[str, Any]
 ) -> dict[str, Array]:
     """The rows of `Clearance` of pairs that have one each, of bodies that stand.
@@ -107,16 +107,16 @@ def _once(told: dict[str, Array]) -> dict[str, Array]:
 
 def _places(bodies: Bodies, pairs: Array, margin: Array, how: dict[str, Any]) -> dict[str, Array]:
     """Their places, by kernels in float64, or the reference."""
-    where: Any = get_backend(how.get("backend", "auto"), "mixed", ("cans",))
+    where: Any = get_backend(how.get("backend", "auto"), "mixed", ("frusta",))
     if where.kind == "reference":
-        from gpu_collide.reference.clearance.c04_cans import can_places_reference
+        from gpu_collide.reference.clearance.c04_frusta import frustum_places_reference
 
-        return can_places_reference(bodies, pairs, margin)
-    kept = where.kept.setdefault("cans", [])
+        return frustum_places_reference(bodies, pairs, margin)
+    kept = where.kept.setdefault("frusta", [])
     try:
         places = kept.pop()  # that no other call has
     except IndexError:
-        places = CanPlaces(where)
+        places = FrustumPlaces(where)
     with where.current():
         found = places.places(bodies, pairs, margin)
     kept.append(places)

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.geometry.mesh.mesh import Mesh
 
-__all__ = ["CanPlaces"]
+__all__ = ["FrustumPlaces"]
 
-_INT, _REAL, _MESH = (sources.record(name) for name in ("can_int", "can_real", "can_mesh"))
-_KINDS = sources.constants("mixed", "clearance/gc_can_near.h")
-#: Room for places of a pair at first: a can that stands on a box has ten.
+_INT, _REAL, _MESH = (sources.record(name) for name in ("frustum_int", "frustum_real", "frustum_mesh"))
+_KINDS = sources.constants("mixed", "clearance/gc_frustum_near.h")
+#: Room for places of a pair at first: a cylinder that stands on a box has ten.
 FIRST = 40
 _BYTES = 4 * _INT.stride + 8 * _REAL.stride
 
 
-class CanPlaces(Reducer):
+class FrustumPlaces(Reducer):
     """Launches on one backend, with the meshes and buffers of the calls before. Not for two threads at once.
 
     Parameters
@@ -40,7 +40,7 @@ class CanPlaces(Reducer):
 
     def __init__(self, backend: Any) -> None:
         super().__init__(backend)
-        self.run.build("cans")
+        self.run.build("frusta")
         self._room = FIRST
 
     def places(self, bodies: Bodies, pairs: Array, margin: Array) -> dict[str, Array]:
@@ -93,7 +93,7 @@ class CanPlaces(Reducer):
         }
 
     def _looked(self, given: dict[str, Any], at: int, stop: int) -> tuple[Array, Array, Array, Array]:
-        """c04_cans: places of each of these pairs; where one has too little room all come again."""
+        """c04_frusta: places of each of these pairs; where one has too little room all come again."""
         run, n = self.run, stop - at
         to_host = run.backend.to_host
         while True:
@@ -109,7 +109,7 @@ class CanPlaces(Reducer):
                 )
             )
             run.launch(
-                "c04_cans", n, given, n_pairs=n, first=at, room=room, place_ints_out=ints,
+                "c04_frusta", n, given, n_pairs=n, first=at, room=room, place_ints_out=ints,
                 place_reals_out=reals, count_out=counts, hidden_out=hidden,
             )  # fmt: skip
             count = to_host(counts)[:n]
@@ -128,8 +128,8 @@ class CanPlaces(Reducer):
     def _flat(self, meshes: Sequence[Mesh]) -> dict[str, Any]:
         """The meshes as c03 has them, and with what c04 needs besides."""
         forms, ints, reals, n_ints, n_reals = self._numbers(meshes)
-        cans = np.zeros((len(meshes), _MESH.stride), np.int32)
-        for form, mesh in zip(cans, meshes, strict=True):
+        rows = np.zeros((len(meshes), _MESH.stride), np.int32)
+        for form, mesh in zip(rows, meshes, strict=True):
             form[_MESH["kind"]], form[_MESH["edges"]] = _kind_of(mesh), len(mesh.edges)
             reflex = (mesh.edge_flags & 1).astype(np.int64)
             order, nodes = kept_with(mesh, "boxes of faces", partial(_boxes, mesh))
@@ -147,19 +147,19 @@ class CanPlaces(Reducer):
         ]
         sent = self._sent_flat(forms, ints, reals)
         return sent | {
-            "cans_in": self.run.to_device(cans),
+            "frusta_in": self.run.to_device(rows),
             "radius_in": self.run.to_device(radii, np.float64),
         }
 
 
 def _kind_of(mesh: Mesh) -> int:
     if mesh.thin:
-        return int(_KINDS["GC_CAN_CONVEX"]) | int(_KINDS["GC_CAN_THIN"])
+        return int(_KINDS["GC_FRUSTUM_CONVEX"]) | int(_KINDS["GC_FRUSTUM_THIN"])
     if mesh.two_sided:
-        return int(_KINDS["GC_CAN_TWO_SIDED"])
+        return int(_KINDS["GC_FRUSTUM_TWO_SIDED"])
     if is_convex(mesh):
-        return int(_KINDS["GC_CAN_CONVEX"])
-    return int(_KINDS["GC_CAN_SOLID"]) if is_solid(mesh) else 0
+        return int(_KINDS["GC_FRUSTUM_CONVEX"])
+    return int(_KINDS["GC_FRUSTUM_SOLID"]) if is_solid(mesh) else 0
 
 
 def _boxes(mesh: Mesh) -> tuple[Array, Array]:

@@ -1,59 +1,59 @@
-/* gc_can_near.h: a mesh M and a cylinder or a cone K: what of M is near, and whether K meets it.
- * needs: clearance/gc_can_seen.h narrow_phase/contact/gc_frusta.h
+/* gc_frustum_near.h: a mesh M and a cylinder or a cone K: what of M is near, and whether K meets it.
+ * needs: clearance/gc_frustum_seen.h narrow_phase/contact/gc_frusta.h
  *
  * All is in M's coordinates. The tree of M's faces is implicit: node j of a level is above nodes 2 j and 2 j + 1. Source: docs/decisions/0146.
  */
-#ifndef GC_CAN_NEAR_H
-#define GC_CAN_NEAR_H
+#ifndef GC_FRUSTUM_NEAR_H
+#define GC_FRUSTUM_NEAR_H
 
 /* a mesh beside what gc_patch.h has of it: where the numbers of its tree begin */
-#define GC_CAN_MESH_STRIDE 6
-#define GC_CAN_MESH_COLUMNS(ONE, MANY, X) \
-    ONE(X, kind)   /* GC_CAN_CONVEX or GC_CAN_SOLID, GC_CAN_TWO_SIDED, GC_CAN_THIN */ \
+#define GC_FRUSTUM_MESH_STRIDE 6
+#define GC_FRUSTUM_MESH_COLUMNS(ONE, MANY, X) \
+    ONE(X, kind)   /* GC_FRUSTUM_CONVEX or GC_FRUSTUM_SOLID, GC_FRUSTUM_TWO_SIDED, GC_FRUSTUM_THIN */ \
     ONE(X, edges)  /* how many */ \
     ONE(X, order)  /* ints: faces of the leaves */ \
     ONE(X, reflex) /* ints: of each edge, 1 if it is */ \
     ONE(X, nodes)  /* reals: boxes, six numbers each, level by level from the leaves up */ \
     ONE(X, top)    /* level of the root */
-GC_RECORD(GC_CAN_MESH)
-#define GC_CAN_CONVEX 3
-#define GC_CAN_SOLID 1
-#define GC_CAN_TWO_SIDED 4
-#define GC_CAN_THIN 8 /* a point or a line, without faces */
+GC_RECORD(GC_FRUSTUM_MESH)
+#define GC_FRUSTUM_CONVEX 3
+#define GC_FRUSTUM_SOLID 1
+#define GC_FRUSTUM_TWO_SIDED 4
+#define GC_FRUSTUM_THIN 8 /* a point or a line, without faces */
 
 /* in sizes: places and directions beside a border count for what is smaller than this; the larger feature takes them */
-#define GC_CAN_BESIDE GC_R(1e-9)
+#define GC_FRUSTUM_BESIDE GC_R(1e-9)
 /* in sizes of K: what is as near is looked at at once; of what is deeper in M more */
-#define GC_CAN_SLACK GC_R(0.01)
+#define GC_FRUSTUM_SLACK GC_R(0.01)
 
 typedef struct {
     const gc_patch_body *body;
-    GC_GLOBAL const int *form; /* GC_CAN_MESH */
-    gc_can can;
-    gc_can_list list;
+    GC_GLOBAL const int *form; /* GC_FRUSTUM_MESH */
+    gc_posed_frustum frustum;
+    gc_frustum_list list;
     gc_vec box[2];  /* around K and what is near it */
     gc_real within; /* beside borders */
     gc_real slack;  /* how far from K the box is */
     int all;        /* whatever is far is looked at as well */
     int fine;       /* what is deep in each other has more directions that are the best of theirs */
     int apart;      /* is there a direction along which they are farther apart than is asked? */
-} gc_can_query;
+} gc_frustum_query;
 
-GC_FN int gc_can_faces(const gc_can_query *q)
+GC_FN int gc_frustum_faces(const gc_frustum_query *q)
 {
-    return q->form[GC_CAN_MESH_kind] & GC_CAN_THIN ? 0 : q->body->form[GC_PATCH_MESH_faces];
+    return q->form[GC_FRUSTUM_MESH_kind] & GC_FRUSTUM_THIN ? 0 : q->body->form[GC_PATCH_MESH_faces];
 }
 
 /* ---- what is near ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     int level, at;
-} gc_can_walk;
+} gc_frustum_walk;
 
 /* the next leaf whose box meets K's; -1: no more */
-GC_FN int gc_can_next(const gc_can_query *q, gc_can_walk *w)
+GC_FN int gc_frustum_next(const gc_frustum_query *q, gc_frustum_walk *w)
 {
-    int faces = gc_can_faces(q), top = q->form[GC_CAN_MESH_top];
+    int faces = gc_frustum_faces(q), top = q->form[GC_FRUSTUM_MESH_top];
     for (;;) {
         int begin = 0, meets = 1;
         GC_GLOBAL const gc_real *b;
@@ -73,40 +73,40 @@ GC_FN int gc_can_next(const gc_can_query *q, gc_can_walk *w)
             if (w->at >= count) break;
             begin = 0;
             for (int l = 0; l < w->level; ++l) begin += (faces + (1 << l) - 1) >> l;
-            b = q->body->reals + q->form[GC_CAN_MESH_nodes] + 6 * (gc_long)(begin + w->at);
+            b = q->body->reals + q->form[GC_FRUSTUM_MESH_nodes] + 6 * (gc_long)(begin + w->at);
             meets = q->all
                     || (b[0] <= q->box[1].x && b[1] <= q->box[1].y && b[2] <= q->box[1].z && b[3] >= q->box[0].x
                         && b[4] >= q->box[0].y && b[5] >= q->box[0].z);
             if (!meets) break;
-            if (w->level == 0) return q->body->ints[q->form[GC_CAN_MESH_order] + w->at];
+            if (w->level == 0) return q->body->ints[q->form[GC_FRUSTUM_MESH_order] + w->at];
             w->level -= 1;
             w->at *= 2;
         }
     }
 }
 
-GC_FN gc_can_walk gc_can_walk_from(void)
+GC_FN gc_frustum_walk gc_frustum_walk_from(void)
 {
-    gc_can_walk w;
+    gc_frustum_walk w;
     w.level = 0;
     w.at = -1;
     return w;
 }
 
-GC_FN int gc_can_near(const gc_can_query *q, gc_vec a, gc_vec b)
+GC_FN int gc_frustum_may_near(const gc_frustum_query *q, gc_vec a, gc_vec b)
 {
     return q->all
            || (GC_MIN(a.x, b.x) <= q->box[1].x && GC_MAX(a.x, b.x) >= q->box[0].x && GC_MIN(a.y, b.y) <= q->box[1].y
                && GC_MAX(a.y, b.y) >= q->box[0].y && GC_MIN(a.z, b.z) <= q->box[1].z && GC_MAX(a.z, b.z) >= q->box[0].z);
 }
 
-GC_FN int gc_can_end(const gc_can_query *q, int edge, int k)
+GC_FN int gc_frustum_edge_end(const gc_frustum_query *q, int edge, int k)
 {
     return gc_flat_at(q->body, GC_PATCH_MESH_ends, 2 * edge + k);
 }
 
 /* a loop of M as it is seen along the list's axes */
-GC_FN void gc_can_loop(const gc_can_query *q, int number, gc_patch_view *view, gc_patch_loop *l)
+GC_FN void gc_frustum_loop(const gc_frustum_query *q, int number, gc_patch_view *view, gc_patch_loop *l)
 {
     view->x = q->list.axes[0];
     view->y = q->list.axes[1];
@@ -117,14 +117,14 @@ GC_FN void gc_can_loop(const gc_can_query *q, int number, gc_patch_view *view, g
 
 /* ---- do K and a feature meet? ------------------------------------------------------------------------------------------------ */
 
-GC_LARGE int gc_can_meets(const gc_can_query *q, const gc_frustum *f, int what, int number, gc_real tol)
+GC_LARGE int gc_frustum_meets(const gc_frustum_query *q, const gc_frustum *f, int what, int number, gc_real tol)
 {
     gc_real share;
     int flat;
     if (what == GC_PATCH_VERTEX) return gc_frustum_point(f, gc_flat_vertex(q->body, number)).d < -tol;
     if (what == GC_PATCH_EDGE) {
-        gc_vec a = gc_flat_vertex(q->body, gc_can_end(q, number, 0)), e;
-        e = gc_sub(gc_flat_vertex(q->body, gc_can_end(q, number, 1)), a);
+        gc_vec a = gc_flat_vertex(q->body, gc_frustum_edge_end(q, number, 0)), e;
+        e = gc_sub(gc_flat_vertex(q->body, gc_frustum_edge_end(q, number, 1)), a);
         if (gc_frustum_segment(f, a, e, &share, &flat).d < -tol) return 1;
         /* along the axis directions are rounding: what is nearest to the middle */
         share = gc_dot(e, gc_sub(gc_add(f->low, gc_scale(f->axis, GC_R(0.5) * f->length)), a)) / gc_dot(e, e);
@@ -139,7 +139,7 @@ GC_LARGE int gc_can_meets(const gc_can_query *q, const gc_frustum *f, int what, 
         gc_vec corner = gc_flat_vertex(q->body, gc_flat_at(q->body, GC_PATCH_MESH_corner, begin)), p;
         gc_real below = gc_dot(n, gc_sub(low, corner)), above = gc_dot(n, gc_sub(high, corner));
         if (!(below < -tol && above > tol)) return 0;
-        p = gc_can_along(low, high, below / (below - above));
+        p = gc_frustum_along(low, high, below / (below - above));
         for (int k = begin; k < end; ++k) {
             gc_vec a = gc_flat_vertex(q->body, gc_flat_at(q->body, GC_PATCH_MESH_corner, k));
             gc_vec e = gc_sub(

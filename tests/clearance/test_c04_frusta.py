@@ -6,7 +6,7 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide.backends import get_backend
-from gpu_collide.pipeline import cans
+from gpu_collide.pipeline import frusta
 from tests.support.seeds import generator
 
 ONE, UP = [1.0, 0.0, 0.0, 0.0], [0.5**0.5, 0.5**0.5, 0.0, 0.0]
@@ -23,7 +23,7 @@ OTHERS = {
 }
 CONVEX = ("box", "hull", "rounded", "sphere", "capsule", "can")
 
-pytestmark = pytest.mark.shared_bits("tests/clearance/test_c04_cans.py")
+pytestmark = pytest.mark.shared_bits("tests/clearance/test_c04_frusta.py")
 
 
 def unit(rng, n, k):
@@ -229,7 +229,7 @@ def test_a_scene_turned_or_told_in_another_order_has_the_same_contacts(kind):
         ]
         a, b = getattr(found, name)[rows[0]], getattr(other, pair)[rows[1]]
         near = np.isfinite(found.distance[rows[0]])
-        # positions are told from those of A; of two cans the first sees the other
+        # positions are told from those of A; of two cylinders the first sees the other
         assert np.abs(a[near] - b[near]).max() < (1e-7 if kind == "can" else 1e-14), name
 
 
@@ -248,11 +248,11 @@ def test_all_backends_have_the_same_bits(backend):
 def test_neither_room_nor_pieces_change_places(monkeypatch):
     meshes, shape, poses, pairs = scattered("block", 30, 9)
     stand, margin = gc.Bodies(meshes, shape, poses, poses), np.full(30, 0.3)
-    want = cans.CanPlaces(get_backend("cpu", "mixed")).places(stand, pairs, margin)
+    want = frusta.FrustumPlaces(get_backend("cpu", "mixed")).places(stand, pairs, margin)
     for name, value in (("FIRST", 1), ("AT_ONCE", 7), ("MAX_BYTES", 60_000)):
         with monkeypatch.context() as patch:
-            patch.setattr(cans, name, value)
-            found = cans.CanPlaces(get_backend("cpu", "mixed")).places(stand, pairs, margin)
+            patch.setattr(frusta, name, value)
+            found = frusta.FrustumPlaces(get_backend("cpu", "mixed")).places(stand, pairs, margin)
         for field, column in want.items():
             assert np.array_equal(found[field], column), (name, field)
 

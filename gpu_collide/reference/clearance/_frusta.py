@@ -23,13 +23,16 @@ if TYPE_CHECKING:
     from gpu_collide.geometry.mesh.mesh import Mesh
 
 __all__ = [
-    "ALIGNED", "BESIDE", "DEEP", "FLAT", "TIE", "WITHIN", "ZOOMS", "Can", "Place", "Seen", "axes_of",
-    "border", "can_of", "corner", "greatest_around", "parallel", "places_of_two",
+    "ALIGNED", "BESIDE", "DEEP", "FLAT", "TIE", "WITHIN", "ZOOMS",
+    "MarkedFrustum", "Place", "Seen", "axes_of",
+    "border", "frustum_of", "corner", "greatest_around", "parallel", "places_of_two",
 ]  # fmt: skip
 
-_C = sources.constants("mixed", "common/gc_constants.h", "clearance/gc_patch.h", "clearance/gc_can_near.h")
+_C = sources.constants(
+    "mixed", "common/gc_constants.h", "clearance/gc_patch.h", "clearance/gc_frustum_near.h"
+)
 ALIGNED, WITHIN, PARALLEL, TIE = (_C[f"GC_PATCH_{name}"] for name in ("ALIGNED", "WITHIN", "PARALLEL", "TIE"))
-BESIDE, DEEP = _C["GC_CAN_BESIDE"], _C["GC_OVERLAP_DEPTH"]
+BESIDE, DEEP = _C["GC_FRUSTUM_BESIDE"], _C["GC_OVERLAP_DEPTH"]
 #: Directions of a circle that are looked at, and how often the best are narrowed.
 AROUND, ZOOMS = 240, 14
 #: What zooming leaves of a flat part that is across a direction.
@@ -48,7 +51,7 @@ class Place(NamedTuple):
     n: Array
 
 
-class Can(Frustum):
+class MarkedFrustum(Frustum):
     """A frustum with the two directions across its axis that are fixed on it."""
 
     marks: Array
@@ -69,18 +72,18 @@ class Can(Frustum):
 
 
 class Seen:
-    """A can along a direction, z upwards; `up` -1: from above."""
+    """A cylinder or cone along a direction, z upwards; `up` -1: from above."""
 
-    def __init__(self, can: Can, axes: Array, up: float = 1.0) -> None:
-        self.p = can.lowest(up * axes[2]) @ axes.T
+    def __init__(self, frustum: MarkedFrustum, axes: Array, up: float = 1.0) -> None:
+        self.p = frustum.lowest(up * axes[2]) @ axes.T
         self.end = int(up * self.p[1, 2] < up * self.p[0, 2])
         way = self.p[1] - self.p[0]
         self.line = bool(way[2] ** 2 <= (1 - ALIGNED**2) * (way @ way))
-        self.middle, self.up = axes @ (can.low, can.high)[self.end], axes @ can.axis
-        self.r = can.radii[self.end]
+        self.middle, self.up = axes @ (frustum.low, frustum.high)[self.end], axes @ frustum.axis
+        self.r = frustum.radii[self.end]
         self.disc = bool(self.r > 0) and up * self.up[2] * (1, -1)[self.end] >= ALIGNED
         angle = np.arange(8) * np.pi / 4
-        ring = np.cos(angle)[:, None] * can.marks[0] + np.sin(angle)[:, None] * can.marks[1]
+        ring = np.cos(angle)[:, None] * frustum.marks[0] + np.sin(angle)[:, None] * frustum.marks[1]
         self.rim = self.middle + self.r * ring @ axes.T
 
     def lift(self, p: Array) -> Array:
@@ -103,14 +106,14 @@ class Seen:
         return [float(x) for x in real] if len(real) == 2 and real[0] < real[1] else []
 
 
-def can_of(mesh: Mesh, turn: Array, place: Array) -> Can:
+def frustum_of(mesh: Mesh, turn: Array, place: Array) -> MarkedFrustum:
     own = Frustum(mesh.vertices[0], mesh.vertices[1], mesh.ends)
     u = np.cross(own.axis, np.eye(3)[np.argmin(np.abs(own.axis))])
     u /= np.linalg.norm(u)
     low, high = mesh.vertices @ turn.T + place
-    can = Can(low, high, mesh.ends)
-    can.marks = np.stack([u, np.cross(own.axis, u)]) @ turn.T
-    return can
+    frustum = MarkedFrustum(low, high, mesh.ends)
+    frustum.marks = np.stack([u, np.cross(own.axis, u)]) @ turn.T
+    return frustum
 
 
 def axes_of(n: Array) -> Array:
@@ -126,7 +129,7 @@ def best_between(gap: Callable[[Array], Array], low: float, high: float) -> floa
     return 0.5 * (low + high)
 
 
-def greatest_around(can: Can, of: Array, x: Array, y: Array) -> list[Array]:
+def greatest_around(frustum: MarkedFrustum, of: Array, x: Array, y: Array) -> list[Array]:
     """Directions of a circle at which the gap to a point is greatest."""
     angle = np.arange(AROUND + 2) * (2 * np.pi / AROUND)
 
@@ -134,9 +137,9 @@ def greatest_around(can: Can, of: Array, x: Array, y: Array) -> list[Array]:
         ring: Array = np.cos(t)[..., None] * x + np.sin(t)[..., None] * y
         return ring
 
-    g = can.gap(at(angle), of)
+    g = frustum.gap(at(angle), of)
     k = 1 + np.flatnonzero((g[1:-1] >= g[:-2]) & (g[1:-1] >= g[2:]))
-    best = [best_between(lambda t: can.gap(at(t), of), angle[i - 1], angle[i + 1]) for i in k]
+    best = [best_between(lambda t: frustum.gap(at(t), of), angle[i - 1], angle[i + 1]) for i in k]
     return [at(np.float64(t)) for t in best]
 
 
@@ -194,7 +197,7 @@ def parallel(
 
 
 # -- two of them ---------------------------------------------------------------------------------------------
-def _greatest(e: Can, f: Can) -> tuple[float, Array]:
+def _greatest(e: MarkedFrustum, f: MarkedFrustum) -> tuple[float, Array]:
     """The greatest gap between parallel planes, and its direction from E to F."""
 
     def gap(n: Array) -> Array:
@@ -204,7 +207,7 @@ def _greatest(e: Can, f: Can) -> tuple[float, Array]:
     slopes = [(c.radii[0] - c.radii[1]) / np.hypot(c.length, c.radii[0] - c.radii[1]) for c in (e, f)]
     for c, s, turn in ((e, slopes[0], 1), (f, slopes[1], -1)):  # beside one side
 
-        def on(t: Any, c: Can = c, s: float = s, turn: int = turn) -> Array:
+        def on(t: Any, c: MarkedFrustum = c, s: float = s, turn: int = turn) -> Array:
             ring = np.cos(t)[..., None] * c.marks[0] + np.sin(t)[..., None] * c.marks[1]
             found: Array = turn * (s * c.axis + np.sqrt(1 - s * s) * ring)
             return found
@@ -233,7 +236,7 @@ def _greatest(e: Can, f: Can) -> tuple[float, Array]:
     return float(gaps[k]), tries[k]
 
 
-def places_of_two(e: Can, f: Can, size: float, margin: float) -> list[Place]:
+def places_of_two(e: MarkedFrustum, f: MarkedFrustum, size: float, margin: float) -> list[Place]:
     gap, n = _greatest(e, f)
     within = WITHIN * size
     if gap > margin + within:
@@ -295,7 +298,7 @@ def _rims(out: list[Place], axes: Array, m: Seen, k: Seen) -> None:
         corner(out, axes, Kind.EE, 1 + 2 * m.end + side, 1 + 2 * k.end + side, p, (m.lift(p)[2], p[2]))
 
 
-def _nearest(e: Can, f: Can, n: Array, gap: float, flat: list[bool]) -> Place:
+def _nearest(e: MarkedFrustum, f: MarkedFrustum, n: Array, gap: float, flat: list[bool]) -> Place:
     """The place of a direction, with the lines or points that are across it."""
     (a, b), (c, d) = e.lowest(-n), f.lowest(n)
     end_e, end_f = int((b - a) @ n > 0), int((d - c) @ n < 0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_collide.geometry.arrays.adjacency import EDGE_FLAT, EDGE_REFLEX
 from gpu_collide.geometry.preparation.prepared import is_convex, is_solid
-from gpu_collide.reference.clearance._cans import (
+from gpu_collide.reference.clearance._frusta import (
     ALIGNED,
     BESIDE,
     DEEP,
@@ -16,13 +16,13 @@ from gpu_collide.reference.clearance._cans import (
     TIE,
     WITHIN,
     ZOOMS,
-    Can,
+    MarkedFrustum,
     Place,
     Seen,
     axes_of,
     border,
-    can_of,
     corner,
+    frustum_of,
     greatest_around,
     parallel,
     places_of_two,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.geometry.mesh.mesh import Mesh
 
-__all__ = ["can_places_reference"]
+__all__ = ["frustum_places_reference"]
 
 _TURNED = {Kind.FV: Kind.VF, Kind.VF: Kind.FV, Kind.EV: Kind.VE, Kind.VE: Kind.EV}
 
@@ -51,8 +51,8 @@ class Lead(NamedTuple):
     place: Place | None
 
 
-def can_places_reference(bodies: Bodies, pairs: Array, margin: Array) -> dict[str, Array]:
-    """As `gpu_collide.pipeline.cans.CanPlaces.places`."""
+def frustum_places_reference(bodies: Bodies, pairs: Array, margin: Array) -> dict[str, Array]:
+    """As `gpu_collide.pipeline.frusta.FrustumPlaces.places`."""
     rows: list[tuple[int, Place]] = []
     hidden = np.zeros(len(pairs), bool)
     turn = bodies.start.to_matrix()[:, :3, :3]
@@ -61,13 +61,16 @@ def can_places_reference(bodies: Bodies, pairs: Array, margin: Array) -> dict[st
         m, k = (a, b) if of_b else (b, a)
         mesh = bodies.meshes[bodies.shape[m]]
         offset = bodies.start.position[k] - bodies.start.position[m]
-        can = can_of(bodies.meshes[bodies.shape[k]], turn[m].T @ turn[k], turn[m].T @ offset)
+        frustum = frustum_of(bodies.meshes[bodies.shape[k]], turn[m].T @ turn[k], turn[m].T @ offset)
         size = max(mesh.radius, bodies.meshes[bodies.shape[k]].radius)
         if mesh.ends is not None:
-            found, around = places_of_two(can_of(mesh, np.eye(3), np.zeros(3)), can, size, margin[i]), 0.0
+            found, around = (
+                places_of_two(frustum_of(mesh, np.eye(3), np.zeros(3)), frustum, size, margin[i]),
+                0.0,
+            )
         else:
             around = mesh.rounding
-            found, hidden[i] = _Beside(mesh, can, size, margin[i] + around).places()
+            found, hidden[i] = _Beside(mesh, frustum, size, margin[i] + around).places()
         origin = bodies.start.position[m]
         for p in found:
             ends = turn[m] @ (p.on_m + around * p.n), turn[m] @ p.on_k
@@ -86,10 +89,10 @@ def can_places_reference(bodies: Bodies, pairs: Array, margin: Array) -> dict[st
 
 
 class _Beside:
-    """A mesh and a can, seen in the mesh's coordinates."""
+    """A mesh and a frustum, seen in the mesh's coordinates."""
 
-    def __init__(self, mesh: Mesh, can: Can, size: float, margin: float) -> None:
-        self.mesh, self.can, self.size = mesh, can, size
+    def __init__(self, mesh: Mesh, frustum: MarkedFrustum, size: float, margin: float) -> None:
+        self.mesh, self.frustum, self.size = mesh, frustum, size
         self.within = WITHIN * size
         self.margin = margin + self.within
         self.convex = mesh.thin or is_convex(mesh)
@@ -124,7 +127,7 @@ class _Beside:
         for face in self.faces:
             n = mesh.face_planes[face, :3]
             for side in (n, -n)[: 1 + self.two_sided]:
-                gap = float(self.can.gap(side, mesh.vertices[self.loop(face)[0]]))
+                gap = float(self.frustum.gap(side, mesh.vertices[self.loop(face)[0]]))
                 if side is not n and gap < -DEEP * self.size:
                     continue
                 corners = self.face(side, face)
@@ -143,7 +146,7 @@ class _Beside:
         return len(faces) < 2 or bool((self.mesh.face_planes[faces, :3] @ n > 0).any())
 
     def of_edge(self, edge: int) -> list[Lead]:
-        mesh, can, found = self.mesh, self.can, []
+        mesh, frustum, found = self.mesh, self.frustum, []
         a, b = mesh.vertices[mesh.edges[edge]]
         length = np.linalg.norm(b - a)
         if not length:
@@ -153,11 +156,11 @@ class _Beside:
         ways = ways - (ways @ e)[:, None] * e
         x = np.cross(e, np.eye(3)[np.argmin(np.abs(e))])
         x /= np.linalg.norm(x)
-        for n in greatest_around(can, a, x, np.cross(e, x)):
+        for n in greatest_around(frustum, a, x, np.cross(e, x)):
             if not self.leads_out(n, ways, faces, FLAT):
                 continue
             n, flat = self.exact(n, e)
-            gap, p = float(can.gap(n, a)), can.lowest(n)
+            gap, p = float(frustum.gap(n, a)), frustum.lowest(n)
             if flat:
                 corners = self.edge(n, edge)
                 if any(q.gap <= gap + 10 * BESIDE * self.size for q in corners):
@@ -175,44 +178,44 @@ class _Beside:
 
     def exact(self, n: Array, e: Array) -> tuple[Array, str]:
         """A direction around an edge; exactly that of a flat part of K, if one is across it."""
-        can = self.can
-        if np.linalg.norm(np.cross(n, can.axis)) < FLAT and abs(can.axis @ e) < 1e-9:
-            m = can.axis - (can.axis @ e) * e
+        frustum = self.frustum
+        if np.linalg.norm(np.cross(n, frustum.axis)) < FLAT and abs(frustum.axis @ e) < 1e-9:
+            m = frustum.axis - (frustum.axis @ e) * e
             return m / np.linalg.norm(m) * np.sign(m @ n), "disc"
-        p = can.lowest(n)
+        p = frustum.lowest(n)
         if abs((p[1] - p[0]) @ n) > FLAT * self.size:
             return n, ""
         for _ in range(4):  # the side is level where it is across both
-            m = np.cross(can.lowest(n)[1] - can.lowest(n)[0], e)
+            m = np.cross(frustum.lowest(n)[1] - frustum.lowest(n)[0], e)
             if np.linalg.norm(m) < 1e-6 * self.size:
                 break
             n = m / np.linalg.norm(m) * np.sign(m @ n)
         return n, "side"
 
     def of_vertex(self, vertex: int) -> list[Lead]:
-        mesh, can, found = self.mesh, self.can, []
+        mesh, frustum, found = self.mesh, self.frustum, []
         x = mesh.vertices[vertex]
         others = mesh.edges[(mesh.edges == vertex).any(axis=1)]
         ways = mesh.vertices[others.sum(axis=1) - vertex] - x
         start = mesh.vertex_face_start
         faces = np.zeros(0, int) if mesh.thin else mesh.vertex_faces[start[vertex] : start[vertex + 1]]
-        d, on, part = (y[0] for y in can.of(x[None]))
-        z = (x - can.low) @ can.axis
-        out = x - can.low - z * can.axis
+        d, on, part = (y[0] for y in frustum.of(x[None]))
+        z = (x - frustum.low) @ frustum.axis
+        out = x - frustum.low - z * frustum.axis
         rho = np.linalg.norm(out)
-        out = out / rho if rho > 1e-11 * self.size else can.marks[0]
-        r0, r1 = can.radii
-        way = np.array([r1 - r0, can.length]) / np.hypot(r1 - r0, can.length)
+        out = out / rho if rho > 1e-11 * self.size else frustum.marks[0]
+        r0, r1 = frustum.radii
+        way = np.array([r1 - r0, frustum.length]) / np.hypot(r1 - r0, frustum.length)
         along, side = np.array([rho - r0, z]) @ way, (rho - r0) * way[1] - z * way[0]
         tries = []
         if d > 0:
             tries.append(((on - x) / d, d, part))
         if rho <= r0 and z >= 0:
-            tries.append((can.axis, -z, 0))
-        if rho <= r1 and z <= can.length:
-            tries.append((-can.axis, z - can.length, 1))
-        if side <= 0 and 0 <= along <= np.hypot(r1 - r0, can.length):
-            tries.append((way[0] * can.axis - way[1] * out, side, 2))
+            tries.append((frustum.axis, -z, 0))
+        if rho <= r1 and z <= frustum.length:
+            tries.append((-frustum.axis, z - frustum.length, 1))
+        if side <= 0 and 0 <= along <= np.hypot(r1 - r0, frustum.length):
+            tries.append((way[0] * frustum.axis - way[1] * out, side, 2))
         for n, gap, of in tries:
             if self.leads_out(n, ways, faces):
                 kind, k = (Kind.VE, 0) if of == 2 else (Kind.VV, int(of))
@@ -249,12 +252,12 @@ class _Beside:
 
     def overlap(self) -> bool:
         deep = DEEP * self.size
-        if any(self.meets(self.can, "F", face, deep) for face in self.faces):
+        if any(self.meets(self.frustum, "F", face, deep) for face in self.faces):
             return True
         if not is_solid(self.mesh):
             return False
         way, inside = np.array([0.53728431, 0.61803399, 0.57411682]), False
-        p = 0.5 * (self.can.low + self.can.high)
+        p = 0.5 * (self.frustum.low + self.frustum.high)
         for face in self.faces:
             loop, n = self.mesh.vertices[self.loop(face)], self.mesh.face_planes[face, :3]
             share = (loop[0] - p) @ n / (way @ n)
@@ -273,11 +276,11 @@ class _Beside:
         for lead in sorted((x for x in leads if x.gap < -deep), key=lambda x: -x.gap):
             if self.convex:
                 return [*kept, lead]
-            stays = self.meets(self.can, lead.sort, lead.number, tol)
+            stays = self.meets(self.frustum, lead.sort, lead.number, tol)
             for other in rest:
                 c = other.n @ lead.n
                 if stays and c < ALIGNED:
-                    moved = self.can.moved(-other.gap * other.n)
+                    moved = self.frustum.moved(-other.gap * other.n)
                     stays = bool(-lead.gap + other.gap * c > tol) and self.meets(
                         moved, lead.sort, lead.number, tol
                     )
@@ -290,13 +293,13 @@ class _Beside:
         if self.faces:
             return self.overlap()
         deep, mesh = DEEP * self.size, self.mesh
-        edges = any(self.meets(self.can, "E", k, deep) for k in range(len(mesh.edges)))
-        return edges or self.meets(self.can, "V", 0, deep)
+        edges = any(self.meets(self.frustum, "E", k, deep) for k in range(len(mesh.edges)))
+        return edges or self.meets(self.frustum, "V", 0, deep)
 
     # -- corners ---------------------------------------------------------------------------------------------
     def face(self, n: Array, face: int) -> list[Place]:
         axes = axes_of(n)
-        v, ids = Seen(self.can, axes), self.loop(face)
+        v, ids = Seen(self.frustum, axes), self.loop(face)
         loop, out = self.mesh.vertices[ids] @ axes.T, []  # type: Array, list[Place]
         sides = (np.roll(loop, -1, axis=0) - loop)[:, :2]
         turn = 1.0 if n @ self.mesh.face_planes[face, :3] > 0 else -1.0
@@ -322,7 +325,7 @@ class _Beside:
 
     def edge(self, n: Array, edge: int) -> list[Place]:
         axes = axes_of(n)
-        v, out = Seen(self.can, axes), []  # type: Seen, list[Place]
+        v, out = Seen(self.frustum, axes), []  # type: Seen, list[Place]
         ends = self.mesh.edges[edge]
         a, b = self.mesh.vertices[ends] @ axes.T
         border(out, axes, v, edge, a, b, self.within, FLAT * self.size)
