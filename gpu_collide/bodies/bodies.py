@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,8 +19,9 @@ from gpu_collide._validate import (
 from gpu_collide.bodies.compound import Compound, Expansion
 from gpu_collide.bodies.least_turn import least_turn, revolutions
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.bodies.refusals import refuse_compounds
+from gpu_collide.bodies.shape_arguments import MESHES, as_mesh, in_worlds, is_shape, no_poses
 from gpu_collide.bodies.spins import SPIN, Spins, per_body
-from gpu_collide.geometry.io.files import load_mesh
 from gpu_collide.geometry.mesh.mesh import Mesh
 
 if TYPE_CHECKING:
@@ -37,12 +37,9 @@ __all__ = [
     "all_valid",
     "check_bodies",
     "on_screws",
-    "refuse_compounds",
     "with_spins",
     "without",
 ]
-
-MESHES = "Mesh(vertices, faces) makes one of arrays, load_mesh of a file"
 
 
 class Bodies(Frozen):
@@ -132,17 +129,17 @@ class Bodies(Frozen):
         end: Poses,
     ) -> None:
         if not isinstance(meshes, (list, tuple)):
-            if not _is_shape(meshes):
+            if not is_shape(meshes):
                 raise TypeError(
                     f"meshes: expected a Mesh or a sequence of Mesh, got {type(meshes).__name__}; {MESHES}"
                 )
             meshes = (meshes,)  # type: ignore[assignment]
-        meshes = tuple(_as_mesh(mesh, k) for k, mesh in enumerate(meshes))  # type: ignore[arg-type]
+        meshes = tuple(as_mesh(mesh, k) for k, mesh in enumerate(meshes))  # type: ignore[arg-type]
         if not meshes:
             raise ValueError("meshes: expected at least one Mesh, got none")
         for name, poses in (("start", start), ("end", end)):
             if not isinstance(poses, Poses):
-                raise _no_poses(name, poses)
+                raise no_poses(name, poses)
             if len(poses.shape) not in (1, 2):
                 raise ValueError(f"{name}: expected Poses of shape (n,) or (worlds, n), got {poses.shape}")
         worlds = None
@@ -153,7 +150,7 @@ class Bodies(Frozen):
                     "poses.broadcast_to repeats what is the same in all worlds"
                 )
             worlds = start.shape
-            shape = _in_worlds(shape, worlds)
+            shape = in_worlds(shape, worlds)
             at_rest = start is end
             start = start.flat()
             end = start if at_rest else end.flat()
@@ -226,7 +223,7 @@ class Bodies(Frozen):
         ([[2.0, 0.0, 0.0]], [[0.0, 56.549, 0.0]])
         """
         if not isinstance(poses, Poses):
-            raise _no_poses("poses", poses)
+            raise no_poses("poses", poses)
         made = cls(meshes, shape, poses, poses)
         return made.spinning(poses, linear_velocity, angular_velocity, duration, center=center)
 
@@ -242,7 +239,7 @@ class Bodies(Frozen):
         """The same bodies starting at other poses, of shape (n,) or of these worlds, with velocities that
         they keep over the step; all else as in `from_velocities`."""
         if not isinstance(poses, Poses):
-            raise _no_poses("poses", poses)
+            raise no_poses("poses", poses)
         duration = check_positive(duration, "duration")
         given = dict(linear_velocity=linear_velocity, angular_velocity=angular_velocity)
         displacement, rotation = (duration * per_body(v, name, poses.shape) for name, v in given.items())
@@ -330,7 +327,7 @@ class Bodies(Frozen):
         move from one pose to the other, however these did."""
         for name, poses in (("start", start), ("end", end)):
             if not isinstance(poses, Poses):
-                raise _no_poses(name, poses)
+                raise no_poses(name, poses)
             if poses.shape not in (self.shape.shape, self.worlds):
                 raise ValueError(f"{name}: expected Poses of shape ({len(self)},), got {poses.shape}")
         if self.worlds is not None:
@@ -475,46 +472,6 @@ def all_valid(bodies: Bodies) -> bool:
     return found
 
 
-def _is_shape(value: Any) -> bool:
-    return isinstance(value, (Mesh, Compound, str, os.PathLike)) or (
-        (hasattr(value, "vertices") and hasattr(value, "faces"))
-        or (hasattr(value, "geometry") and hasattr(value, "dump"))
-    )
-
-
-def _in_worlds(shape: Any, worlds: tuple[int, ...]) -> Any:
-    """Mesh of each body of all worlds, from those of one or of all."""
-    if shape is None:
-        return None
-    given = as_int_array(shape, "shape")
-    if given.shape not in (worlds, worlds[1:]):
-        raise ValueError(
-            f"shape: expected mesh indices of shape {worlds[1:]} or {worlds}, a mesh for each body of the "
-            f"worlds, got {given.shape}"
-        )
-    return np.broadcast_to(given, worlds).reshape(-1)
-
-
-def _as_mesh(value: Any, k: int) -> Mesh | Compound:
-    """A mesh from what stands for one in a list of meshes."""
-    if isinstance(value, Mesh):
-        return value
-    if isinstance(value, Compound):
-        alone = value.meshes[0] if len(value.meshes) == 1 else None
-        return value if alone is None or alone.thin else alone
-    if isinstance(value, (str, os.PathLike)):
-        return load_mesh(value)
-    if not _is_shape(value):
-        raise TypeError(f"meshes: expected Mesh, got {type(value).__name__} at index {k}; {MESHES}")
-    return Mesh.from_trimesh(value)
-
-
-def _no_poses(name: str, value: Any) -> TypeError:
-    return TypeError(
-        f"{name}: expected Poses, got {type(value).__name__}; Poses.from_quat_wxyz makes them from arrays"
-    )
-
-
 def check_bodies(value: Any) -> Bodies:
     """Raise ``TypeError`` unless the argument ``bodies`` is a `Bodies`, without compounds; returns it."""
     if isinstance(value, Bodies):
@@ -524,14 +481,3 @@ def check_bodies(value: Any) -> Bodies:
     if hasattr(value, "bodies"):
         has = "; pass its .bodies, or ask it by its own methods"
     raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(value).__name__}{has}")
-
-
-def refuse_compounds(bodies: Any, name: str, what: str) -> None:
-    """Raise ``ValueError`` if the argument `name` has compounds of several meshes, which `what` does not
-    take."""
-    if bodies.expansion is not None:
-        raise ValueError(
-            f"{name}: expected no compounds of several meshes, which {what} does not take, got some; make "
-            "a polyhedron of each round part (Mesh.to_polyhedron), so that all parts go into one mesh, or "
-            "make its parts bodies of their own"
-        )
