@@ -16,10 +16,9 @@ from gpu_collide._validate import (
     how_many,
     owned,
 )
-from gpu_collide.bodies.compound import Compound, Expansion
+from gpu_collide.bodies.compound import Compound, Expansion, refuse_compounds
 from gpu_collide.bodies.least_turn import least_turn, revolutions
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.bodies.refusals import refuse_compounds
 from gpu_collide.bodies.shape_arguments import MESHES, as_mesh, in_worlds, is_shape, no_poses
 from gpu_collide.bodies.spins import SPIN, Spins, per_body
 from gpu_collide.geometry.mesh.mesh import Mesh

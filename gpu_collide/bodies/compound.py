@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
 
-__all__ = ["Compound", "Expansion"]
+__all__ = ["Compound", "Expansion", "refuse_compounds"]
 
 
 class Compound(Frozen):
@@ -281,3 +281,14 @@ class Expansion(NamedTuple):
 
 
 assert FEATURES == ("face", "edge", "vertex")  # the columns of `Expansion.offset`
+
+
+def refuse_compounds(bodies: Any, name: str, what: str) -> None:
+    """Raise ``ValueError`` if the argument `name` has compounds of several meshes, which `what` does not
+    take."""
+    if bodies.expansion is not None:
+        raise ValueError(
+            f"{name}: expected no compounds of several meshes, which {what} does not take, got some; make "
+            "a polyhedron of each round part (Mesh.to_polyhedron), so that all parts go into one mesh, or "
+            "make its parts bodies of their own"
+        )

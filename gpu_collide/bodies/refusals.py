@@ -10,7 +10,6 @@ from gpu_collide._validate import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_motion",
-    "refuse_compounds",
     "refuse_ends",
     "refuse_ends_in",
     "refuse_rounded",
@@ -80,15 +78,4 @@ def refuse_spins(bodies: Bodies, name: str) -> None:
             f"{name}: expected bodies that move from pose to pose, got some that spin (from_velocities), "
             "which collide, find_pairs and Scene take with motion='body', and rays, spheres and clusters of "
             f"gc.sweep with turning='exact'; {POSE_TO_POSE}"
-        )
-
-
-def refuse_compounds(bodies: Any, name: str, what: str) -> None:
-    """Raise ``ValueError`` if the argument `name` has compounds of several meshes, which `what` does not
-    take."""
-    if bodies.expansion is not None:
-        raise ValueError(
-            f"{name}: expected no compounds of several meshes, which {what} does not take, got some; make "
-            "a polyhedron of each round part (Mesh.to_polyhedron), so that all parts go into one mesh, or "
-            "make its parts bodies of their own"
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.refusals import refuse_compounds
+from gpu_collide.bodies.compound import refuse_compounds
 from gpu_collide.pipeline.manifolds import Reducer
 from gpu_collide.results.clearance import Clearance
 from gpu_collide.results.manifolds import Manifolds

@@ -9,7 +9,8 @@ import numpy as np
 
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, all_valid, without
-from gpu_collide.bodies.refusals import refuse_compounds, refuse_ends, refuse_rounded, refuse_spins
+from gpu_collide.bodies.compound import refuse_compounds
+from gpu_collide.bodies.refusals import refuse_ends, refuse_rounded, refuse_spins
 from gpu_collide.bodies.rules import check_rules, still_bodies
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.engine_cache import options_of

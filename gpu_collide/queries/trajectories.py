@@ -23,8 +23,8 @@ from gpu_collide._validate import (
 )
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.compound import refuse_compounds
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.bodies.refusals import refuse_compounds
 from gpu_collide.bodies.rules import check_rules, still_bodies
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.engine import engine_on

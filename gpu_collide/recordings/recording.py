@@ -17,8 +17,9 @@ from gpu_collide._validate import (
     read_only,
 )
 from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.compound import refuse_compounds
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.bodies.refusals import refuse_compounds, refuse_ends
+from gpu_collide.bodies.refusals import refuse_ends
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.trajectories import as_static, collide_trajectories
 from gpu_collide.queries.trajectory_batches import once_each, usual_batch

@@ -11,8 +11,9 @@ import numpy as np
 from gpu_collide._validate import as_float_array, as_int_array, as_numpy, first_few, how_many
 from gpu_collide.backends import sources
 from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.compound import refuse_compounds
 from gpu_collide.bodies.movers import Movers
-from gpu_collide.bodies.refusals import refuse_compounds, refuse_ends, refuse_rounded
+from gpu_collide.bodies.refusals import refuse_ends, refuse_rounded
 from gpu_collide.bodies.rules import EVERYWHERE, LARGEST_WORLD
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.geometry.preparation import prepared

@@ -15,7 +15,7 @@ import numpy as np
 
 from gpu_collide._calls import renamed
 from gpu_collide.bodies.bodies import Bodies
-from gpu_collide.bodies.refusals import refuse_compounds
+from gpu_collide.bodies.compound import refuse_compounds
 from gpu_collide.bodies.spins import Spins
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.trajectories import as_static
