@@ -186,14 +186,18 @@ GC_LARGE int gc_revolved_walk(gc_revolved_search *q, const gc_hits *o, int pair,
     gc_revolved_state k;
     gc_revolved_gap g;
     gc_real s = lo, step, leave = b->tau, parting = GC_TOL_FACING * b->speed, out = GC_R(-1.0),
-            above = GC_R(-1.0); /* when it was above the distance, at the visit before */
+            above = GC_R(-1.0); /* when it was above the distance, or left it, at the visit before */
     gc_real often = GC_R(1.0) / (gc_real)(GC_MAX_PIECES + 4 * (int)(b->angle_a + b->angle_b));
     /* what is in touch when a later piece begins is told by the one before, which goes on a little beyond */
-    int visits, told = lo > GC_R(-0.5), sort = 0, number = 0, part = 0;
+    int visits, came, told = lo > GC_R(-0.5), sort = 0, number = 0, part = 0;
     for (visits = 0; visits < GC_MAX_VISITS; ++visits) {
         gc_revolved_look(q, s, &k, &g);
         if (GC_ABS(g.d + q->q.r) <= GC_R(1e-3) * b->size) q->along = g.n;
-        if (g.d < -q->touch && above >= GC_R(-0.5)) s = gc_revolved_between_times(q, above, s, &k, &g);
+        came = g.d < -q->touch && above >= GC_R(-0.5);
+        if (came) {
+            s = gc_revolved_between_times(q, above, s, &k, &g);
+            told = 0;
+        }
         above = g.d > q->touch ? s : GC_R(-1.0);
         if (GC_ABS(g.d) <= q->touch) {
             gc_real rate = gc_revolved_rate(&k, &g), until = s;
@@ -205,11 +209,14 @@ GC_LARGE int gc_revolved_walk(gc_revolved_search *q, const gc_hits *o, int pair,
                 part = g.part;
             }
             other = g.sort != sort || g.number != number || g.part != part;
-            if (rate > parting) told = 1;      /* it parts */
-            else if (lasts && other) told = 0; /* other features go on */
+            if (rate > parting && !came) {
+                /* it parts; what is below the distance next did not: another of its points came in */
+                if (!told) above = s;
+                told = 1;
+            } else if (lasts && other) told = 0; /* other features go on */
             step = GC_R(0.0);
             /* what is below the distance within touch when the step begins comes no nearer to it */
-            if (!(told || lasts || s >= hi || g.d <= q->settled)) step = gc_revolved_step(q, &k, &g, s, leave, hi - s);
+            if (!(told || came || lasts || s >= hi || g.d <= q->settled)) step = gc_revolved_step(q, &k, &g, s, leave, hi - s);
             if (step < hi - s && s + step != s) {
                 s += step;
                 continue;
