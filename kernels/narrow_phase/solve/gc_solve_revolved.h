@@ -57,23 +57,23 @@ GC_LARGE int gc_revolved_hit(
     const gc_revolved_search *q,
     const gc_hits *o,
     int pair,
-    const gc_revolved_gap *g,
-    int sort,
-    int number,
-    int part,
+    const gc_revolved_state *k,
+    gc_revolved_gap g,
     gc_real s,
     gc_real *until)
 {
     const gc_bodies *b = &q->p->bodies;
     gc_real proper = GC_R(1.0), end;
+    int sort = g.sort, number = g.number, part = g.part;
     int kind = gc_revolved_kind(&q->q, sort, part), edge = sort == GC_SORT_EDGE, lasts, other = part;
     s = gc_clamp_time(s);
+    gc_revolved_parts(q->t, &q->q, &k->f, g.d + q->q.r, &g);
     if (sort != GC_SORT_FACE && !q->q.ends_m) {
-        gc_vec x, e = g->n;
+        gc_vec x, e = g.n;
         gc_real length;
         gc_feature_load(q->t, q->q.m, edge, number, b->shrink, &x, &e, &length);
-        proper = gc_in_cone(q->t, q->q.m, edge, number, gc_scale(e, GC_R(1.0) / length), g->n);
-    } else if (sort == GC_SORT_FACE && !q->q.m->two_sided) proper = gc_dot(gc_normal(q->t, q->q.m, number), g->n);
+        proper = gc_in_cone(q->t, q->q.m, edge, number, gc_scale(e, GC_R(1.0) / length), g.n);
+    } else if (sort == GC_SORT_FACE && !q->q.m->two_sided) proper = gc_dot(gc_normal(q->t, q->q.m, number), g.n);
     if (proper < -GC_REVOLVED_CONE) return 0;
     proper = gc_in_steps(GC_MIN(GC_MAX(proper, GC_R(0.0)), GC_R(1.0)));
     if (proper < o->min_properness) return 0;
@@ -135,11 +135,12 @@ GC_LARGE int gc_revolved_tell(
     gc_real s,
     gc_real *until)
 {
-    int told = gc_revolved_hit(q, o, pair, g, g->sort, g->number, g->part, s, until);
+    int told = gc_revolved_hit(q, o, pair, k, *g, s, until);
     if (g->flat >= 0 && g->flat != g->number) {
         gc_revolved_gap other;
         gc_revolved_vertex(q->t, q->p, &q->q, &k->f, g->flat, &other);
-        told += gc_revolved_hit(q, o, pair, &other, GC_SORT_VERTEX, g->flat, other.part, s, until);
+        other.d -= q->q.r;
+        told += gc_revolved_hit(q, o, pair, k, other, s, until);
     }
     return told;
 }
@@ -216,7 +217,8 @@ GC_LARGE int gc_revolved_walk(gc_revolved_search *q, const gc_hits *o, int pair,
             } else if (lasts && other) told = 0; /* other features go on */
             step = GC_R(0.0);
             /* what is below the distance within touch when the step begins comes no nearer to it */
-            if (!(told || came || lasts || s >= hi || g.d <= q->settled)) step = gc_revolved_step(q, &k, &g, s, leave, hi - s);
+            if (!(told || came || lasts || s >= hi || g.d <= q->settled))
+                step = gc_revolved_step(q, &k, &g, s, leave, hi - s);
             if (step < hi - s && s + step != s) {
                 s += step;
                 continue;
