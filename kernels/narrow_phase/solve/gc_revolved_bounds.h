@@ -22,6 +22,7 @@ typedef struct {
     gc_real settled, touch;
     gc_real side; /* of a face: 1, or -1 for its back */
     gc_vec along; /* of two frusta that are near: their direction a moment before */
+    gc_frustum e; /* M, if that is one */
 } gc_revolved_search;
 
 /* Returns 0 for a candidate of what is none: what stands for the face of an axis, a point or a line. */
@@ -35,6 +36,7 @@ GC_FN int gc_revolved_begin(const gc_tables *t, const gc_pair *p, const gc_candi
     q->end = q->q.of_b ? c->b : c->a;
     q->along = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
     q->side = GC_R(1.0);
+    if (q->q.ends_m) q->e = gc_frustum_of(t, q->q.m, q->q.ends_m, p->bodies.shrink);
     q->settled = GC_PLACE_ROUNDING * (p->bodies.size + p->bodies.speed);
     q->touch = GC_MAX(GC_TOL_TOUCH * p->bodies.size, GC_R(2.0) * q->settled);
     return c->kind == GC_EE || (c->kind == (q->q.of_b ? GC_FV : GC_VF) && !gc_is_thin(q->q.m));
@@ -88,22 +90,37 @@ GC_FN gc_real gc_revolved_slope(const gc_revolved_state *k, const gc_revolved_ga
     return sine > GC_R(0.0) ? slope - k->f.radius[end] * gc_dot(a, b) / sine : slope;
 }
 
-/* How n may turn about M's edge so that both ends of K's side come down alike; none where something else is nearest */
-GC_FN gc_vec gc_revolved_turn(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g)
+/* How n may turn, for no longer than `until`: with K's disc, or about M's edge or side so that both ends of K's side come down alike; none
+ * where something else is nearest. */
+GC_LARGE gc_vec
+gc_revolved_turn(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g, gc_real *until)
 {
-    gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), x, e = g->n, m;
-    gc_real length, differs, by;
-    if (g->sort != GC_SORT_EDGE || g->part != GC_PART_SIDE || q->q.ends_m) return none;
-    gc_feature_load(q->t, q->q.m, 1, g->number, q->p->bodies.shrink, &x, &e, &length);
-    m = gc_scale(gc_cross(g->n, e), GC_R(1.0) / gc_norm(e));
+    gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), x, e, m;
+    gc_real length, differs, by, along = gc_dot(g->n, k->f.axis);
+    if (g->sort == GC_SORT_FACE) return none;
+    if (q->q.ends_m) e = gc_sub(q->e.axis, gc_scale(g->n, gc_dot(q->e.axis, g->n)));
+    else gc_feature_load(q->t, q->q.m, 1, q->number, q->p->bodies.shrink, &x, &e, &length);
+    if (g->part != GC_PART_SIDE) {
+        if (!(gc_norm(gc_cross(g->n, k->f.axis)) <= GC_TOL_PARALLEL) || (g->sort == GC_SORT_EDGE && !q->q.ends_m))
+            return none;
+        m = gc_scale(k->tilting, along < GC_R(0.0) ? GC_R(-1.0) : GC_R(1.0));
+        if (q->q.ends_m) return m;
+        /* until M's edge would go through the plane */
+        if (g->number == q->t->topology[q->q.m->edges + 2 * q->number + 1]) e = gc_opposite(e);
+        by = gc_dot(m, e);
+        if (by > GC_R(0.0)) *until = GC_MIN(*until, GC_MAX(-gc_dot(g->n, e), GC_R(0.0)) / by);
+        return m;
+    }
+    if (g->sort != GC_SORT_EDGE) return none;
+    m = gc_unit(gc_cross(g->n, e), none);
     differs = gc_revolved_slope(k, g, none, 1) - gc_revolved_slope(k, g, none, 0);
     by = gc_revolved_slope(k, g, m, 1) - gc_revolved_slope(k, g, m, 0) - differs;
     if (!(GC_ABS(by) > GC_R(1e-3) * k->f.length)) return none;
     return gc_scale(m, -differs / by);
 }
 
-/* The bound of the gap after a while dt, at most `most`, along n + dt turn, which is across M's edge: what is not along n + dt turn but
- * of the second order is taken off whole, so it is concave. */
+/* The bound of the gap after a while dt, at most `most`, along n + dt turn, by which M reaches no farther than g->on_m, or as far as it does
+ * if it is a frustum: what is not along n + dt turn but of the second order is taken off whole, so it is concave. */
 GC_FN gc_real gc_revolved_bound(
     const gc_revolved_search *q,
     const gc_revolved_state *k,
@@ -114,13 +131,17 @@ GC_FN gc_real gc_revolved_bound(
 {
     gc_vec n = g->n, a = gc_cross(n, k->f.axis), b = gc_add(gc_cross(n, k->tilting), gc_cross(turn, k->f.axis));
     gc_real least = GC_R(1e30), sine = gc_norm(gc_add(a, gc_scale(b, dt))), arm = GC_R(0.5) * k->f.length;
-    gc_real wide = GC_R(1.0) + gc_norm(turn) * most, more = gc_norm(gc_cross(turn, k->tilting));
+    gc_real wide = GC_R(1.0) + gc_norm(turn) * most, more = gc_norm(gc_cross(turn, k->tilting)), held = g->held;
     int i;
+    if (q->q.ends_m) {
+        gc_vec back = gc_opposite(gc_add(n, gc_scale(turn, dt)));
+        held = -GC_MIN(gc_frustum_depth(&q->e, 0, back), gc_frustum_depth(&q->e, 1, back));
+    } else held += dt * gc_dot(turn, g->on_m);
     for (i = 0; i < 2; ++i) {
         gc_real r = k->f.radius[i], loss = wide * (q->bend + (arm + r) * q->tilt), at;
         gc_vec end = gc_frustum_end(&k->f, i), velocity = gc_add(k->velocity, gc_scale(k->tilting, i ? arm : -arm));
         if (g->sort == GC_SORT_FACE && i != q->end) continue;
-        at = gc_dot(n, end) - g->held + dt * (gc_dot(n, velocity) + gc_dot(turn, gc_sub(end, g->on_m))) - r * sine;
+        at = gc_dot(n, end) - held + dt * (gc_dot(n, velocity) + gc_dot(turn, end)) - r * sine;
         at -= (r * more + GC_ABS(gc_dot(turn, velocity)) + GC_R(0.5) * loss) * dt * dt;
         least = GC_MIN(at, least);
     }
@@ -141,7 +162,8 @@ GC_LARGE gc_real gc_revolved_free_along(
     if (!(fa > GC_R(0.0))) return a;
     if (fb > GC_R(0.0)) return most;
     for (i = 0; i < 16 && b - a > GC_R(1e-3) * b; ++i) {
-        x = GC_R(0.5) * (a + b);
+        /* in the middle by digits: the root may be far below `most` */
+        x = b > GC_R(4.0) * a ? GC_SQRT(a * b) : GC_R(0.5) * (a + b);
         if (i % 2 == 0) {
             /* concave: the chord lies below, so there is nothing before its root either, but for rounding */
             x = a + (b - a) * (fa / (fa - fb));
@@ -164,11 +186,14 @@ GC_LARGE gc_real gc_revolved_free_along(
 GC_FN gc_real
 gc_revolved_free(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g, gc_real most)
 {
-    gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), turn = gc_revolved_turn(q, k, g);
-    gc_real step = gc_revolved_free_along(q, k, g, none, most), size = gc_norm(turn), until;
-    if (!(size > GC_R(0.0)) || step >= most) return step;
+    gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), turn;
+    gc_real step = gc_revolved_free_along(q, k, g, none, most), size, until = most;
+    if (step >= most) return step;
+    turn = gc_revolved_turn(q, k, g, &until);
+    size = gc_norm(turn);
+    if (!(size > GC_R(0.0))) return step;
     /* a direction that turns for less than a quarter */
-    until = GC_MIN(most, GC_R(1.0) / size);
+    until = GC_MIN(until, GC_R(1.0) / size);
     return GC_MAX(step, gc_revolved_free_along(q, k, g, turn, until));
 }
 
