@@ -105,7 +105,7 @@ GC_LARGE int gc_revolved_nearer(gc_revolved_search *q)
 GC_FN int gc_revolved_over(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g)
 {
     if (gc_frustum_depth(&k->f, 1 - q->end, g->n) - g->held - q->q.r < -q->touch) return 0;
-    return gc_revolved_inside(q->t, q->p, &q->q, q->number, g->on_m) >= -GC_TOL_INSIDE * q->p->bodies.size;
+    return gc_revolved_inside(q->t, q->p, &q->q, q->number, g->on_m) >= -q->settled;
 }
 
 /* What slides over a plane in touch: from `out`, where it is not over the face, to s, where it is: when it comes there. */
