@@ -148,6 +148,9 @@ GC_FN gc_real gc_revolved_bound(
     return least - q->q.r * gc_norm(gc_add(n, gc_scale(turn, dt)));
 }
 
+/* between two times: as a root may be far below the end of a step, the middle of their digits where they differ */
+GC_FN gc_real gc_revolved_middle(gc_real a, gc_real b) { return b > GC_R(4.0) * a ? GC_SQRT(a * b) : GC_R(0.5) * (a + b); }
+
 /* How long there is no contact, at most `most`. */
 GC_LARGE gc_real gc_revolved_free_along(
     const gc_revolved_search *q,
@@ -162,8 +165,7 @@ GC_LARGE gc_real gc_revolved_free_along(
     if (!(fa > GC_R(0.0))) return a;
     if (fb > GC_R(0.0)) return most;
     for (i = 0; i < 16 && b - a > GC_R(1e-3) * b; ++i) {
-        /* in the middle by digits: the root may be far below `most` */
-        x = b > GC_R(4.0) * a ? GC_SQRT(a * b) : GC_R(0.5) * (a + b);
+        x = gc_revolved_middle(a, b);
         if (i % 2 == 0) {
             /* concave: the chord lies below, so there is nothing before its root either, but for rounding */
             x = a + (b - a) * (fa / (fa - fb));
@@ -217,7 +219,7 @@ gc_revolved_deep(const gc_revolved_search *q, const gc_revolved_state *k, gc_vec
         /* convex: the chord lies above */
         if (i == -2) at = GC_R(0.0);
         else if (i == -1) at = most;
-        else if (i % 2) at = GC_R(0.5) * (ends[0] + ends[1]);
+        else if (i % 2) at = gc_revolved_middle(ends[0], ends[1]);
         else at = ends[0] + (ends[1] - ends[0]) * (value[0] / (value[0] - value[1]));
         if (i >= 0 && !(at > ends[0] && at < ends[1])) break;
         near = gc_frustum_point(&k->f, gc_add(x, gc_scale(velocity, at)));
