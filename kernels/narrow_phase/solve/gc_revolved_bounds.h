@@ -19,6 +19,8 @@ typedef struct {
     gc_revolved q;
     int kind, number, end; /* of the candidate: a face and an end of K, or an edge of M (GC_EE) */
     gc_real bend, tilt;    /* bounds of the second derivatives of K's middle and of its axis, as M sees them */
+    gc_vec about;          /* the difference of both turns in M's axes, if only one turns: along it nothing bends */
+    gc_real bent;          /* and so often the sine to it the middle does along a direction */
     gc_real settled, touch;
     gc_real side; /* of a face: 1, or -1 for its back */
     gc_vec along; /* of two frusta that are near: their direction a moment before */
@@ -52,18 +54,21 @@ GC_FN void gc_revolved_bounds(gc_revolved_search *q, const gc_frustum *f)
     gc_vec tk = gc_of_three(of_b ? b->turn_b : b->turn_a), tm = gc_of_three(of_b ? b->turn_a : b->turn_b),
            d = gc_sub(tk, tm);
     gc_vec pk = gc_of_three(of_b ? b->swing_b : b->swing_a), w = gc_of_three(b->drift), y, k = f->axis;
-    gc_real m = gc_norm(tm), change;
+    gc_real m = gc_norm(tm), change, rows[9];
+    int both = b->angle_a * b->angle_b > GC_R(0.0);
     y = gc_add(w, gc_sub(gc_of_three(b->swing_b), gc_of_three(b->swing_a)));
     y = gc_sub(y, gc_cross(tm, gc_of_three(b->apart)));
     change = gc_norm(d) * gc_norm(pk) + gc_norm(gc_cross(tm, w));
     q->bend = change * (GC_R(1.0) + GC_R(0.5) * m) + gc_norm(gc_cross(tm, y));
-    if (of_b) {
-        gc_real rows[9];
-        gc_quat_rows(gc_quat_make(b->quat[0], b->quat[1], b->quat[2], b->quat[3]), rows);
-        k = gc_rotate(rows, k);
-    }
-    /* |D x k| does not change where one of both does not turn */
-    q->tilt = b->angle_a * b->angle_b > GC_R(0.0) ? b->angle * b->angle + b->chi : b->angle * gc_norm(gc_cross(d, k));
+    gc_quat_rows(gc_quat_make(b->quat[0], b->quat[1], b->quat[2], b->quat[3]), rows);
+    if (of_b) k = gc_rotate(rows, k);
+    /* n . (D x p) = (n x D) . p; and neither that sine nor |D x k| change where one of both does not turn */
+    q->about = of_b ? d : gc_rotate_back(rows, d);
+    q->bent = gc_norm(pk);
+    if (m > GC_R(0.0)) q->bent += gc_norm(w) + gc_norm(y) + GC_R(0.5) * change;
+    if (both) q->bent = GC_R(1e30);
+    q->bent *= GC_R(1.00001);
+    q->tilt = both ? b->angle * b->angle + b->chi : b->angle * gc_norm(gc_cross(d, k));
     q->bend *= GC_R(1.00001);
     q->tilt *= GC_R(1.00001);
 }
@@ -78,6 +83,13 @@ GC_LARGE void gc_revolved_look(const gc_revolved_search *q, gc_real s, gc_revolv
     else if (q->kind == GC_EE) gc_revolved_edge(q->t, q->p, &q->q, &k->f, q->number, g);
     else gc_revolved_plane(q->t, q->p, &q->q, &k->f, q->number, q->end, q->side, g);
     g->d -= q->q.r;
+}
+
+/* a bound of the second derivative of K's middle along n */
+GC_FN gc_real gc_revolved_bend(const gc_revolved_search *q, gc_vec n)
+{
+    gc_real sine = gc_norm(gc_cross(n, q->about));
+    return GC_MIN(q->bend, sine * q->bent);
 }
 
 /* An end of K over the plane through a point of M that goes by n + t turn: its slope at t = 0 */
@@ -132,13 +144,14 @@ GC_FN gc_real gc_revolved_bound(
     gc_vec n = g->n, a = gc_cross(n, k->f.axis), b = gc_add(gc_cross(n, k->tilting), gc_cross(turn, k->f.axis));
     gc_real least = GC_R(1e30), sine = gc_norm(gc_add(a, gc_scale(b, dt))), arm = GC_R(0.5) * k->f.length;
     gc_real wide = GC_R(1.0) + gc_norm(turn) * most, more = gc_norm(gc_cross(turn, k->tilting)), held = g->held;
+    gc_real bend = wide > GC_R(1.0) ? q->bend : gc_revolved_bend(q, n);
     int i;
     if (q->q.ends_m) {
         gc_vec back = gc_opposite(gc_add(n, gc_scale(turn, dt)));
         held = -GC_MIN(gc_frustum_depth(&q->e, 0, back), gc_frustum_depth(&q->e, 1, back));
     } else held += dt * gc_dot(turn, g->on_m);
     for (i = 0; i < 2; ++i) {
-        gc_real r = k->f.radius[i], loss = wide * (q->bend + (arm + r) * q->tilt), at;
+        gc_real r = k->f.radius[i], loss = wide * (bend + (arm + r) * q->tilt), at;
         gc_vec end = gc_frustum_end(&k->f, i), velocity = gc_add(k->velocity, gc_scale(k->tilting, i ? arm : -arm));
         if (g->sort == GC_SORT_FACE && i != q->end) continue;
         at = gc_dot(n, end) - held + dt * (gc_dot(n, velocity) + gc_dot(turn, end)) - r * sine;
@@ -242,7 +255,7 @@ gc_revolved_stays(const gc_revolved_search *q, const gc_revolved_state *k, const
     gc_real step, rate = gc_revolved_rate(k, g);
     if (g->sort == GC_SORT_FACE) {
         /* the height of its end changes no faster than by its rate and the bound of its second derivative */
-        gc_real loss = q->bend + (GC_R(0.5) * k->f.length + k->f.radius[q->end]) * q->tilt;
+        gc_real loss = gc_revolved_bend(q, g->n) + (GC_R(0.5) * k->f.length + k->f.radius[q->end]) * q->tilt;
         step = rate + GC_SQRT(rate * rate - GC_R(2.0) * loss * g->d);
         return step * most > GC_R(-2.0) * g->d ? GC_R(-2.0) * g->d / step : most;
     }
@@ -255,13 +268,13 @@ gc_revolved_stays(const gc_revolved_search *q, const gc_revolved_state *k, const
         gc_real length, along, share, until = most;
         gc_feature_load(q->t, q->q.m, 1, g->number, q->p->bodies.shrink, &x, &e, &length);
         along = gc_dot(e, g->n);
-        if (GC_ABS(along) > GC_R(1e-3) * gc_norm(e)) {
-            rate = rate / along;
-            share = gc_dot(gc_sub(g->on_m, x), e) / gc_dot(e, e);
-            if (rate > GC_R(0.0)) until = (GC_R(1.0) - share) / rate;
-            if (rate < GC_R(0.0)) until = share / -rate;
-            step = GC_MAX(step, gc_revolved_deep(q, k, g->on_m, gc_scale(e, rate), GC_MIN(until, most)));
-        }
+        share = gc_dot(gc_sub(g->on_m, x), e) / gc_dot(e, e);
+        /* along a surface with it */
+        if (GC_ABS(along) > GC_R(1e-3) * gc_norm(e)) rate = rate / along;
+        else rate = gc_dot(k->velocity, e) / gc_dot(e, e);
+        if (rate > GC_R(0.0)) until = (GC_R(1.0) - share) / rate;
+        if (rate < GC_R(0.0)) until = share / -rate;
+        step = GC_MAX(step, gc_revolved_deep(q, k, g->on_m, gc_scale(e, rate), GC_MIN(until, most)));
     }
     return step;
 }
