@@ -144,7 +144,7 @@ GC_FN gc_real gc_revolved_inside(const gc_tables *t, const gc_pair *p, const gc_
 }
 
 /* An end of K above the plane of a face, whose normal times `sign` leads to it */
-GC_FN void gc_revolved_plane(
+GC_LARGE void gc_revolved_plane(
     const gc_tables *t,
     const gc_pair *p,
     const gc_revolved *q,
@@ -154,11 +154,21 @@ GC_FN void gc_revolved_plane(
     gc_real sign,
     gc_revolved_gap *to)
 {
+    gc_vec level;
     to->n = gc_scale(gc_normal(t, q->m, face), sign);
     to->held = -t->planes[4 * (q->m->face0 + face) + 3] * p->bodies.shrink * sign;
     to->d = gc_frustum_depth(f, end, to->n) - to->held;
     to->on_k = gc_frustum_lowest(f, end, to->n);
     to->on_m = gc_sub(to->on_k, gc_scale(to->n, to->d));
+    level = gc_sub(to->n, gc_scale(f->axis, gc_dot(to->n, f->axis)));
+    if (gc_norm(level) <= GC_TOL_PARALLEL && gc_revolved_inside(t, p, q, face, to->on_m) < GC_R(0.0)) {
+        /* of a level disc whose middle is not over the face the point that is lowest by what can be told */
+        gc_vec aside = gc_scale(gc_unit(level, gc_across(f->axis)), -f->radius[end]);
+        if (gc_revolved_inside(t, p, q, face, gc_add(to->on_m, aside)) >= GC_R(0.0)) {
+            to->on_k = gc_add(to->on_k, aside);
+            to->on_m = gc_add(to->on_m, aside);
+        }
+    }
     to->sort = GC_SORT_FACE;
     to->number = face;
     to->part = end;

@@ -187,7 +187,7 @@ GC_LARGE int gc_revolved_walk(gc_revolved_search *q, const gc_hits *o, int pair,
     gc_revolved_state k;
     gc_revolved_gap g;
     gc_real s = lo, step, leave = b->tau, parting = GC_TOL_FACING * b->speed, out = GC_R(-1.0),
-            above = GC_R(-1.0); /* when it was above the distance, or left it, at the visit before */
+            above = GC_R(-1.0); /* when it was above the distance last, or left it, if nothing was told since */
     gc_real often = GC_R(1.0) / (gc_real)(GC_MAX_PIECES + 4 * (int)(b->angle_a + b->angle_b));
     /* what is in touch when a later piece begins is told by the one before, which goes on a little beyond */
     int visits, came, told = lo > GC_R(-0.5), sort = 0, number = 0, part = 0;
@@ -198,9 +198,9 @@ GC_LARGE int gc_revolved_walk(gc_revolved_search *q, const gc_hits *o, int pair,
         if (came) {
             s = gc_revolved_between_times(q, above, s, &k, &g);
             told = 0;
-        }
-        above = g.d > q->touch ? s : GC_R(-1.0);
-        if (GC_ABS(g.d) <= q->touch) {
+        } else if (g.d > q->touch) above = s;
+        else if (g.d < -q->touch) above = GC_R(-1.0);
+        if (GC_ABS(g.d) <= q->touch || came) {
             gc_real rate = gc_revolved_rate(&k, &g), until = s;
             int over = g.sort != GC_SORT_FACE || gc_revolved_over(q, &k, &g), lasts = GC_ABS(rate) <= parting, other;
             if (visits == 0) {
@@ -224,6 +224,7 @@ GC_LARGE int gc_revolved_walk(gc_revolved_search *q, const gc_hits *o, int pair,
                 continue;
             }
             /* it comes no nearer than this, or is there */
+            if (!told) above = GC_R(-1.0);
             if (!told && over) {
                 if (out >= GC_R(-0.5)) s = until = gc_revolved_enters(q, out, s, &k, &g);
                 if (gc_revolved_tell(q, o, pair, &k, &g, s, &until) && o->shut) return 1;
