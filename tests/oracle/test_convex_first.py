@@ -73,3 +73,22 @@ def test_what_begins_in_touch_is_told_if_it_goes_in(kinds):
         bodies, pairs, judge, _ = passes(kinds, 40, (0, FAMILIES.index("touch")), motion, "touch")
         found = gc.collide(bodies, pairs, motion=motion, contacts="first", backend="cpu")
         assert not faults(found, judge)[0] and (found.toi == 0).any()
+
+
+#: Pairs that were told wrongly: what of it, kinds, motion, family, pairs, the pair.
+WRONG = {
+    "a level disc that tips in seemed to part": ("cylinder-box", "relative", "touch", 67, 42),
+    "a disc on a disc that tips in seemed to part": ("cylinder-cylinder", "relative", "touch", 40, 38),
+    "a bound that stood across a turning disc": ("cylinder-hull", "body", "graze", 67, 10),
+    "a bound that stood across two turning sides": ("cylinder-cone", "body", "spin", 67, 30),
+    "told over a face 1e-11 before it was there": ("cone-hull", "relative", "whole", 67, 60),
+    "told beside a face 1e-11 before it was there": ("cylinder-box", "relative", "graze", 67, 40),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_pairs_that_were_told_wrongly(what):
+    kinds, motion, family, n, k = WRONG[what]
+    bodies, pairs, judge, _ = passes(tuple(kinds.split("-")), n, (0, 0, FAMILIES.index(family)), motion, family)
+    found = gc.collide(bodies, pairs, motion=motion, contacts="first", backend="cpu")
+    assert k not in {row for row, _ in faults(found, judge)[0]}

@@ -163,7 +163,10 @@ GC_LARGE void gc_revolved_plane(
     level = gc_sub(to->n, gc_scale(f->axis, gc_dot(to->n, f->axis)));
     if (gc_norm(level) <= GC_TOL_PARALLEL && gc_revolved_inside(t, p, q, face, to->on_m) < GC_R(0.0)) {
         /* of a level disc whose middle is not over the face the point that is lowest by what can be told */
-        gc_vec aside = gc_scale(gc_unit(level, gc_across(f->axis)), -f->radius[end]);
+        gc_vec aside = gc_across(f->axis);
+        if (gc_norm(level) > GC_R(1e-5) * GC_TOL_PARALLEL) aside = gc_unit(level, aside);
+        aside = gc_unit(gc_sub(aside, gc_scale(f->axis, gc_dot(aside, f->axis))), aside);
+        aside = gc_scale(aside, -f->radius[end]);
         if (gc_revolved_inside(t, p, q, face, gc_add(to->on_m, aside)) >= GC_R(0.0)) {
             to->on_k = gc_add(to->on_k, aside);
             to->on_m = gc_add(to->on_m, aside);
