@@ -347,6 +347,41 @@ def test_flat_ends(backend):
         assert two(outer, inner, (at, ONE), (at, ONE), backend=backend.kind).status[0] == 2
 
 
+def test_a_vertex_that_meets_a_rim_in_whole_numbers(backend):
+    """It is parted by some of the directions out of the rim, not by the middle one: it was missed."""
+    points = [[-1, -2, 0], [-1, -2, 1], [-1, 2, -1], [0, -2, 0], [0, -2, 1], [0, 0, -1], [0, 0, 1],
+              [0, 2, 0], [1, 0, -1], [1, 0, 1], [1, 2, 0]]  # fmt: skip
+    hull, cone = (
+        gc.shapes.convex_hull(np.array(points) / 2),
+        gc.Mesh([[0, 0, -1], [0, 0, 1]], [], ends=[1, 0]),
+    )
+    lies = [0.5**0.5, 0, 0.5**0.5, 0]
+    start = gc.Poses.from_quat_wxyz([[0, 0, 0], [1, 3, 0.0]], [ONE, lies])
+    end = gc.Poses.from_quat_wxyz([[2, 0, 1], [3, -3, 2.0]], [ONE, lies])
+    for motion in ("relative", "body"):
+        found = gc.collide(
+            gc.Bodies([hull, cone], [0, 1], start, end), [[0, 1]], motion=motion, contacts="first",
+            backend=backend.kind,
+        )  # fmt: skip
+        np.testing.assert_allclose(found.toi, 0.169065874417891, atol=1e-13)
+
+
+def test_an_edge_that_touches_a_side_all_along_and_tips_in(backend):
+    """Where it is deepest the slope of the gap along it jumps; that was not searched to its digits."""
+    can = gc.Mesh([[0, 0, -0.5], [0, 0, 0.5]], [], ends=[0.25, 0.25])
+    bar = gc.Mesh([[-1, 0, 0], [1, 0, 0], [1, 1, 0]], [[0, 1, 2]], two_sided=True)
+    lies = [0.5**0.5, 0, 0.5**0.5, 0]  # its axis along x
+    tips = gc.Bodies.from_velocities(
+        [can, bar],
+        [0, 1],
+        gc.Poses.from_quat_wxyz([[0.3, -0.25, 0], [0, 0, 0.0]], [lies, ONE]),
+        linear_velocity=[[0, 0, 0], [0, 0, 0]],
+        angular_velocity=[[0, 0, 0.5], [0, 0, 0]],
+    )
+    found = gc.collide(tips, [[0, 1]], motion="body", contacts="first", backend=backend.kind)
+    assert found.status[0] == gc.Status.HIT and found.toi[0] < 1e-9
+
+
 def test_a_can_that_slides_and_a_wheel_that_rolls(backend):
     """In contact for the whole step, told once; a wheel that spins in place moves nothing."""
     can, table = gc.shapes.cylinder(0.5, 1), gc.shapes.box((8, 8, 1))

@@ -1,6 +1,7 @@
 """A judge of first contacts of convex bodies (convex_first.c): spheres, capsules, boxes and hulls with a ball
 around each of their points, and cylinders, cones and frusta; on motions of its own."""
 
+import copy
 import ctypes
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -105,6 +106,12 @@ class Passages:
 
     def __len__(self):
         return len(self._bodies)
+
+    def of(self, rows):
+        """Of some pairs only."""
+        some = copy.copy(self)
+        some._bodies = np.ascontiguousarray(self._bodies[rows])
+        return some
 
     def until(self, time, tolerance):
         """From the start to times (n,): up to when it is proved that the gap is never below -tolerance,

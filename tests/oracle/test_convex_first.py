@@ -73,3 +73,27 @@ def test_what_begins_in_touch_is_told_if_it_goes_in(kinds):
         bodies, pairs, judge, _ = passes(kinds, 40, (0, FAMILIES.index("touch")), motion, "touch")
         found = gc.collide(bodies, pairs, motion=motion, contacts="first", backend="cpu")
         assert not faults(found, judge)[0] and (found.toi == 0).any()
+
+
+#: Pairs that were told wrongly: what of it, kinds, motion, family, seed, pairs, the pair.
+WRONG = {
+    "a level disc that tips in seemed to part": ("cylinder-box", "relative", "touch", 0, 67, 42),
+    "an edge that a disc tips onto seemed to part": ("cylinder-box", "body", "touch", 2, 800, 746),
+    "a level disc whose middle is not over the face": ("cylinder-box", "body", "touch", 1, 800, 707),
+    "a bound that stood across a turning disc": ("cylinder-hull", "body", "graze", 0, 67, 10),
+    "a bound that stood across two turning sides": ("cylinder-cone", "body", "spin", 0, 67, 30),
+    "what slides 1e-6 above a face, or a little below": ("cylinder-box", "relative", "graze", 1, 800, 81),
+    "an edge that slides along a side": ("cylinder-box", "body", "graze", 1, 800, 170),
+    "told over a face 1e-11 before it was there": ("cone-hull", "relative", "whole", 0, 67, 60),
+    "told beside a face 1e-11 before it was there": ("cylinder-box", "relative", "graze", 0, 67, 40),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_pairs_that_were_told_wrongly(what):
+    kinds, motion, family, seed, n, k = WRONG[what]
+    bodies, pairs, judge, _ = passes(
+        tuple(kinds.split("-")), n, (seed, 0, FAMILIES.index(family)), motion, family
+    )
+    found = gc.collide(bodies, pairs[[k]], motion=motion, contacts="first", backend="cpu")
+    assert not faults(found, judge.of([k]))[0]

@@ -148,8 +148,8 @@ GC_LARGE gc_frustum_near gc_frustum_segment(const gc_frustum *f, gc_vec x, gc_ve
     *share = GC_R(1.0);
     if (fb <= level) return end;
     for (i = 0; i < 100; ++i) {
-        /* regula falsi, with an end that is kept twice at half of its weight, and halves between */
-        mid = i % 4 == 3 ? GC_R(0.5) * (a + b) : a + (b - a) * (fa / (fa - fb));
+        /* regula falsi, with an end that is kept twice at half of its weight, and halves between; halves alone where the slope jumps */
+        mid = i % 4 == 3 || i >= 40 ? GC_R(0.5) * (a + b) : a + (b - a) * (fa / (fa - fb));
         if (!(mid > a && mid < b)) mid = GC_R(0.5) * (a + b);
         if (mid <= a || mid >= b) break;
         to = gc_frustum_point(f, gc_add(x, gc_scale(e, mid)));

@@ -84,6 +84,7 @@ typedef struct {
     gc_real held;     /* M's part reaches so high along n */
     int sort, number; /* M's feature */
     int part;         /* K's: an end, or GC_PART_SIDE */
+    int rim;          /* K's end at whose rim or apex it is, if it is in touch; else -1 */
     int flat;         /* M's edge is as near all along: the number of its other end, or -1 */
 } gc_revolved_gap;
 
@@ -94,6 +95,7 @@ GC_FN void gc_revolved_near(const gc_frustum_near *near, gc_vec at, gc_revolved_
     to->on_m = at;
     to->on_k = near->on;
     to->part = near->part;
+    to->rim = near->rim;
 }
 
 GC_LARGE void gc_revolved_vertex(
@@ -142,7 +144,7 @@ GC_FN gc_real gc_revolved_inside(const gc_tables *t, const gc_pair *p, const gc_
 }
 
 /* An end of K above the plane of a face, whose normal times `sign` leads to it */
-GC_FN void gc_revolved_plane(
+GC_LARGE void gc_revolved_plane(
     const gc_tables *t,
     const gc_pair *p,
     const gc_revolved *q,
@@ -152,15 +154,28 @@ GC_FN void gc_revolved_plane(
     gc_real sign,
     gc_revolved_gap *to)
 {
+    gc_vec level;
     to->n = gc_scale(gc_normal(t, q->m, face), sign);
     to->held = -t->planes[4 * (q->m->face0 + face) + 3] * p->bodies.shrink * sign;
     to->d = gc_frustum_depth(f, end, to->n) - to->held;
     to->on_k = gc_frustum_lowest(f, end, to->n);
     to->on_m = gc_sub(to->on_k, gc_scale(to->n, to->d));
+    level = gc_sub(to->n, gc_scale(f->axis, gc_dot(to->n, f->axis)));
+    if (gc_norm(level) <= GC_TOL_PARALLEL && gc_revolved_inside(t, p, q, face, to->on_m) < GC_R(0.0)) {
+        /* of a level disc whose middle is not over the face the point that is lowest by what can be told */
+        gc_vec aside = gc_across(f->axis);
+        if (gc_norm(level) > GC_R(1e-5) * GC_TOL_PARALLEL) aside = gc_unit(level, aside);
+        aside = gc_unit(gc_sub(aside, gc_scale(f->axis, gc_dot(aside, f->axis))), aside);
+        aside = gc_scale(aside, -f->radius[end]);
+        if (gc_revolved_inside(t, p, q, face, gc_add(to->on_m, aside)) >= GC_R(0.0)) {
+            to->on_k = gc_add(to->on_k, aside);
+            to->on_m = gc_add(to->on_m, aside);
+        }
+    }
     to->sort = GC_SORT_FACE;
     to->number = face;
     to->part = end;
-    to->flat = -1;
+    to->flat = to->rim = -1;
 }
 
 /* An end of K above a face, whose normal leads to K's side; returns how far inside the face's borders that is. */
@@ -246,7 +261,75 @@ GC_LARGE void gc_revolved_both(
     to->held = -GC_MIN(gc_frustum_depth(&e, 0, back), gc_frustum_depth(&e, 1, back));
     to->sort = part == GC_PART_SIDE ? GC_SORT_EDGE : GC_SORT_VERTEX;
     to->number = part == GC_PART_SIDE ? 0 : part;
-    to->flat = -1;
+    to->flat = to->rim = -1;
+}
+
+/* ---- directions at a rim --------------------------------------------------------------------------------------------- */
+
+/* Directions n + share * turn, of which some lead out of a body: from low to high. Takes off those that lead into it, along d. */
+GC_FN void gc_revolved_without(gc_vec n, gc_vec turn, gc_vec d, gc_real *low, gc_real *high)
+{
+    gc_real a = gc_dot(n, d), by = gc_dot(turn, d);
+    if (a > GC_R(0.0) && by < GC_R(0.0)) *low = GC_MAX(*low, -a / by);
+    if (a + by > GC_R(0.0) && by > GC_R(0.0)) *high = GC_MIN(*high, -a / by);
+}
+
+/* the directions of M's feature into M: along the edges of a vertex, or into the faces of an edge, which goes `along` */
+GC_FN gc_vec gc_revolved_into(const gc_tables *t, const gc_mesh *m, int edge, int number, int i, gc_vec along)
+{
+    int entry = t->topology[(edge ? m->edge_faces : m->vertex_edges) + i], far;
+    if (edge) return gc_scale(gc_cross(gc_normal(t, m, entry >> 1), along), entry & 1 ? GC_R(-1.0) : GC_R(1.0));
+    far = t->topology[m->edges + 2 * (entry >> 1) + 1 - (entry & 1)];
+    return gc_unit(gc_sub(gc_vertex(t, m, far), gc_vertex(t, m, number)), along);
+}
+
+/* A vertex or an edge of M in touch with a rim or an apex of K may be parted by any direction that leads out of both, and g->n is but one of
+ * K's. Sets it to the middle of those of M between K's end's and K's side's; at an apex, on the side that M needs most. */
+GC_LARGE void gc_revolved_parts(
+    const gc_tables *t,
+    const gc_revolved *q,
+    const gc_frustum *f,
+    gc_real gap,
+    gc_revolved_gap *g)
+{
+    const gc_mesh *m = q->m;
+    int edge = g->sort == GC_SORT_EDGE, i, end;
+    gc_real rho, z, dr = f->radius[1] - f->radius[0], slant = GC_SQRT(f->length * f->length + dr * dr);
+    gc_real low = GC_R(0.0), high = GC_R(1.0), most = GC_R(-1e30), cosine;
+    gc_vec n, out, turn, along = f->axis;
+    if (g->rim < 0 || g->sort == GC_SORT_FACE || (edge && gc_is_thin(m))) return;
+    if (!(GC_ABS(gap) <= GC_TOL_TOUCH * (f->length + f->radius[0] + f->radius[1]))) return;
+    n = gc_scale(f->axis, g->rim ? GC_R(-1.0) : GC_R(1.0));
+    out = gc_frustum_out(f, g->on_k, &rho, &z);
+    if (edge) {
+        int from = t->topology[m->edges + 2 * g->number], to = t->topology[m->edges + 2 * g->number + 1];
+        along = gc_unit(gc_sub(gc_vertex(t, m, to), gc_vertex(t, m, from)), along);
+    }
+    i = edge ? m->edge_face_start + g->number : m->vertex_edge_start + g->number;
+    end = t->topology[i + 1];
+    i = t->topology[i];
+    turn = gc_sub(gc_sub(gc_scale(f->axis, dr / slant), gc_scale(out, f->length / slant)), n);
+    if (f->radius[g->rim] > GC_R(0.0)) {
+        /* across both the edge and the rim there is only one */
+        if (edge && gc_norm(gc_cross(along, gc_cross(f->axis, out))) > GC_R(1e-6)) return;
+    } else {
+        int j;
+        gc_vec middle = n;
+        if (edge) n = gc_unit(gc_sub(n, gc_scale(along, gc_dot(n, along))), gc_across(along));
+        for (j = i; j < end; ++j) {
+            gc_vec d = gc_revolved_into(t, m, edge, g->number, j, along);
+            if (gc_dot(d, n) <= most) continue;
+            most = gc_dot(d, n);
+            out = d;
+        }
+        out = gc_unit(gc_sub(out, gc_scale(n, gc_dot(out, n))), gc_across(n));
+        cosine = GC_ABS(dr) / slant / GC_MAX(gc_dot(n, middle), GC_TOL_PARALLEL);
+        cosine = GC_MIN(cosine, GC_R(1.0));
+        turn = gc_sub(gc_scale(n, cosine - GC_R(1.0)), gc_scale(out, GC_SQRT(GC_R(1.0) - cosine * cosine)));
+    }
+    for (; i < end; ++i) gc_revolved_without(n, turn, gc_revolved_into(t, m, edge, g->number, i, along), &low, &high);
+    low = GC_MIN(GC_MAX(GC_R(0.5) * (low + high), GC_R(0.0)), GC_R(1.0));
+    g->n = gc_unit(gc_add(n, gc_scale(turn, low)), n);
 }
 
 /* ---- as a contact ---------------------------------------------------------------------------------------------------- */
@@ -305,6 +388,7 @@ GC_LARGE gc_contact gc_revolved_when(const gc_tables *t, const gc_pair *p, int k
     gc_bodies_at(&p->bodies, s, &now);
     k = gc_revolved_at(t, p, &q, &now);
     gc_revolved_between(t, p, &q, &k.f, gc_revolved_sort(&q, kind), q.of_b ? fa : fb, q.of_b ? fb : fa, &g);
+    gc_revolved_parts(t, &q, &k.f, g.d, &g);
     /* of M in its own axes, of K in A's or B's */
     n = q.of_b ? g.n : gc_scale(gc_rotate(now.m, g.n), GC_R(-1.0));
     c.normal = n;

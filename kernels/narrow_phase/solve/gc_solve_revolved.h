@@ -57,23 +57,23 @@ GC_LARGE int gc_revolved_hit(
     const gc_revolved_search *q,
     const gc_hits *o,
     int pair,
-    const gc_revolved_gap *g,
-    int sort,
-    int number,
-    int part,
+    const gc_revolved_state *k,
+    gc_revolved_gap g,
     gc_real s,
     gc_real *until)
 {
     const gc_bodies *b = &q->p->bodies;
     gc_real proper = GC_R(1.0), end;
+    int sort = g.sort, number = g.number, part = g.part;
     int kind = gc_revolved_kind(&q->q, sort, part), edge = sort == GC_SORT_EDGE, lasts, other = part;
     s = gc_clamp_time(s);
+    gc_revolved_parts(q->t, &q->q, &k->f, g.d + q->q.r, &g);
     if (sort != GC_SORT_FACE && !q->q.ends_m) {
-        gc_vec x, e = g->n;
+        gc_vec x, e = g.n;
         gc_real length;
         gc_feature_load(q->t, q->q.m, edge, number, b->shrink, &x, &e, &length);
-        proper = gc_in_cone(q->t, q->q.m, edge, number, gc_scale(e, GC_R(1.0) / length), g->n);
-    } else if (sort == GC_SORT_FACE && !q->q.m->two_sided) proper = gc_dot(gc_normal(q->t, q->q.m, number), g->n);
+        proper = gc_in_cone(q->t, q->q.m, edge, number, gc_scale(e, GC_R(1.0) / length), g.n);
+    } else if (sort == GC_SORT_FACE && !q->q.m->two_sided) proper = gc_dot(gc_normal(q->t, q->q.m, number), g.n);
     if (proper < -GC_REVOLVED_CONE) return 0;
     proper = gc_in_steps(GC_MIN(GC_MAX(proper, GC_R(0.0)), GC_R(1.0)));
     if (proper < o->min_properness) return 0;
@@ -105,7 +105,7 @@ GC_LARGE int gc_revolved_nearer(gc_revolved_search *q)
 GC_FN int gc_revolved_over(const gc_revolved_search *q, const gc_revolved_state *k, const gc_revolved_gap *g)
 {
     if (gc_frustum_depth(&k->f, 1 - q->end, g->n) - g->held - q->q.r < -q->touch) return 0;
-    return gc_revolved_inside(q->t, q->p, &q->q, q->number, g->on_m) >= -GC_TOL_INSIDE * q->p->bodies.size;
+    return gc_revolved_inside(q->t, q->p, &q->q, q->number, g->on_m) >= -q->settled;
 }
 
 /* What slides over a plane in touch: from `out`, where it is not over the face, to s, where it is: when it comes there. */
@@ -135,11 +135,12 @@ GC_LARGE int gc_revolved_tell(
     gc_real s,
     gc_real *until)
 {
-    int told = gc_revolved_hit(q, o, pair, g, g->sort, g->number, g->part, s, until);
+    int told = gc_revolved_hit(q, o, pair, k, *g, s, until);
     if (g->flat >= 0 && g->flat != g->number) {
         gc_revolved_gap other;
         gc_revolved_vertex(q->t, q->p, &q->q, &k->f, g->flat, &other);
-        told += gc_revolved_hit(q, o, pair, &other, GC_SORT_VERTEX, g->flat, other.part, s, until);
+        other.d -= q->q.r;
+        told += gc_revolved_hit(q, o, pair, k, other, s, until);
     }
     return told;
 }
@@ -186,16 +187,20 @@ GC_LARGE int gc_revolved_walk(gc_revolved_search *q, const gc_hits *o, int pair,
     gc_revolved_state k;
     gc_revolved_gap g;
     gc_real s = lo, step, leave = b->tau, parting = GC_TOL_FACING * b->speed, out = GC_R(-1.0),
-            above = GC_R(-1.0); /* when it was above the distance, at the visit before */
+            above = GC_R(-1.0); /* when it was above the distance last, or left it, if nothing was told since */
     gc_real often = GC_R(1.0) / (gc_real)(GC_MAX_PIECES + 4 * (int)(b->angle_a + b->angle_b));
     /* what is in touch when a later piece begins is told by the one before, which goes on a little beyond */
-    int visits, told = lo > GC_R(-0.5), sort = 0, number = 0, part = 0;
+    int visits, came, told = lo > GC_R(-0.5), sort = 0, number = 0, part = 0;
     for (visits = 0; visits < GC_MAX_VISITS; ++visits) {
         gc_revolved_look(q, s, &k, &g);
         if (GC_ABS(g.d + q->q.r) <= GC_R(1e-3) * b->size) q->along = g.n;
-        if (g.d < -q->touch && above >= GC_R(-0.5)) s = gc_revolved_between_times(q, above, s, &k, &g);
-        above = g.d > q->touch ? s : GC_R(-1.0);
-        if (GC_ABS(g.d) <= q->touch) {
+        came = g.d < -q->touch && above >= GC_R(-0.5);
+        if (came) {
+            s = gc_revolved_between_times(q, above, s, &k, &g);
+            told = 0;
+        } else if (g.d > q->touch) above = s;
+        else if (g.d < -q->touch) above = GC_R(-1.0);
+        if (GC_ABS(g.d) <= q->touch || came) {
             gc_real rate = gc_revolved_rate(&k, &g), until = s;
             int over = g.sort != GC_SORT_FACE || gc_revolved_over(q, &k, &g), lasts = GC_ABS(rate) <= parting, other;
             if (visits == 0) {
@@ -205,16 +210,21 @@ GC_LARGE int gc_revolved_walk(gc_revolved_search *q, const gc_hits *o, int pair,
                 part = g.part;
             }
             other = g.sort != sort || g.number != number || g.part != part;
-            if (rate > parting) told = 1;      /* it parts */
-            else if (lasts && other) told = 0; /* other features go on */
+            if (rate > parting && !came) {
+                /* it parts; what is below the distance next did not: another of its points came in */
+                if (!told) above = s;
+                told = 1;
+            } else if (lasts && other) told = 0; /* other features go on */
             step = GC_R(0.0);
             /* what is below the distance within touch when the step begins comes no nearer to it */
-            if (!(told || lasts || s >= hi || g.d <= q->settled)) step = gc_revolved_step(q, &k, &g, s, leave, hi - s);
+            if (!(told || came || lasts || s >= hi || g.d <= q->settled))
+                step = gc_revolved_step(q, &k, &g, s, leave, hi - s);
             if (step < hi - s && s + step != s) {
                 s += step;
                 continue;
             }
             /* it comes no nearer than this, or is there */
+            if (!told) above = GC_R(-1.0);
             if (!told && over) {
                 if (out >= GC_R(-0.5)) s = until = gc_revolved_enters(q, out, s, &k, &g);
                 if (gc_revolved_tell(q, o, pair, &k, &g, s, &until) && o->shut) return 1;
