@@ -180,7 +180,7 @@ class World:
         )
         row, answer = row.reshape(3 * n, -1), answer.reshape(3 * n, -1)
         off = row @ self.velocity.reshape(-1) + 0.2 / h * apart.reshape(-1)
-        # two pins of an axle hold its length twice: what is all but held already takes huge impulses, and is left
+        # two pins of an axle hold its length twice: what is all but held already would take huge impulses
         impulse = np.linalg.lstsq(row @ answer.T, -off, rcond=1e-4)[0]
         self.velocity += (impulse @ answer).reshape(-1, 6)
 
