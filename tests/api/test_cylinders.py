@@ -382,6 +382,22 @@ def test_an_edge_that_touches_a_side_all_along_and_tips_in(backend):
     assert found.status[0] == gc.Status.HIT and found.toi[0] < 1e-9
 
 
+@pytest.mark.parametrize(
+    "shape", [gc.shapes.cylinder(0.5, 1.0), gc.shapes.cone(0.5, 1.0)], ids=["cylinder", "cone"]
+)
+@pytest.mark.parametrize("motion", ["relative", "body"])
+def test_one_whose_ends_lie_in_faces_around_it_is_inside(shape, motion, backend):
+    """It was told as MISS: the middle of its end is in a face, neither inside nor outside."""
+    box, way = gc.shapes.box((2, 2, 1)), [[0, 0, 0], [0.25, 0, 0], [3, 0, 0]]
+    for start, inside in ((0.0, True), (1.0, False)):  # in it, on it
+        at = gc.Poses.from_quat_wxyz([[0, 0, 0]] + [[0, 0, start]] * 3, [ONE] * 4)
+        end = gc.Poses.from_quat_wxyz([[0, 0, 0], *np.add([0, 0, start], way)], [ONE] * 4)
+        bodies = gc.Bodies([box, shape], [0, 1, 1, 1], at, end)
+        for pairs in ([[0, 1], [0, 2], [0, 3]], [[1, 0], [2, 0], [3, 0]]):
+            found = gc.collide(bodies, pairs, motion=motion, backend=backend.name, contacts="first")
+            assert ((found.status == gc.Status.INITIAL_OVERLAP) == inside).all()
+
+
 def test_a_can_that_slides_and_a_wheel_that_rolls(backend):
     """In contact for the whole step, told once; a wheel that spins in place moves nothing."""
     can, table = gc.shapes.cylinder(0.5, 1), gc.shapes.box((8, 8, 1))

@@ -62,9 +62,13 @@ class Solids:
 
 def make_solids(mesh: Surface) -> Solids:
     """`Solids` of a mesh."""
-    if mesh.thin:  # one component, whose vertices have no way inwards
-        none = np.zeros((len(mesh.vertices), 4))
-        return Solids(np.zeros(1, np.int32), np.array([2], np.int32), none, False)
+    if mesh.thin:  # one component, shrunk along its axis: one whose ends lie in faces is inside
+        insets = np.zeros((len(mesh.vertices), 4))
+        axis = mesh.vertices[-1] - mesh.vertices[0]
+        length = np.linalg.norm(axis)
+        if length > 0.0:
+            insets[:, :3], insets[:, 3] = np.multiply.outer([-1.0, 1.0], axis / length), SHARE * length
+        return Solids(np.zeros(1, np.int32), np.array([2], np.int32), insets, False)
     label, used = _components(mesh)
     count = int(label.max()) + 1
     face_label = label[mesh.face_vertices[mesh.face_start[:-1]]]

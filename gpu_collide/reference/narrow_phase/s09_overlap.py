@@ -104,7 +104,10 @@ def _is_inside(shrunk, whole, depth, rough):
     if _all_inside(whole, np.concatenate(points)[:, None]).any():
         return True
     around = depth * np.concatenate([np.eye(3), -np.eye(3)])
-    return _all_inside(whole, shrunk.points[shrunk.used & ~firm][:, None] + around).any()
+    stuck = shrunk.points[shrunk.used & ~firm]
+    if len(shrunk.points) == 2:  # a line, of which both ends may lie in faces
+        stuck = np.vstack([stuck, shrunk.points.mean(axis=0)])
+    return _all_inside(whole, stuck[:, None] + around).any()
 
 
 def _all_inside(whole, points):
