@@ -84,6 +84,8 @@ WRONG = {
     "a bound that stood across two turning sides": ("cylinder-cone", "body", "spin", 0, 67, 30),
     "what slides 1e-6 above a face, or a little below": ("cylinder-box", "relative", "graze", 1, 800, 81),
     "an edge that slides along a side": ("cylinder-box", "body", "graze", 1, 800, 170),
+    "a first step out of touch that ended within": ("cylinder-capsule", "body", "touch", 1, 4000, 2375),
+    "the same of two cylinders": ("cylinder-cylinder", "body", "touch", 1, 4000, 2924),
     "told over a face 1e-11 before it was there": ("cone-hull", "relative", "whole", 0, 67, 60),
     "told beside a face 1e-11 before it was there": ("cylinder-box", "relative", "graze", 0, 67, 40),
 }

@@ -220,6 +220,7 @@ GC_LARGE int gc_revolved_walk(gc_revolved_search *q, const gc_hits *o, int pair,
             if (!(told || came || lasts || s >= hi || g.d <= q->settled))
                 step = gc_revolved_step(q, &k, &g, s, leave, hi - s);
             if (step < hi - s && s + step != s) {
+                above = s; /* a direction of so near has few digits, and the step may end within */
                 s += step;
                 continue;
             }
