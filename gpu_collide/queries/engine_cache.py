@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from contextlib import contextmanager
 from functools import lru_cache, wraps
 from typing import TYPE_CHECKING
 
@@ -14,15 +15,15 @@ from gpu_collide.pipeline.narrow_phase.recorded_batch import MOST_PAIRS
 from gpu_collide.queries.engine import engine_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any, ParamSpec, TypeVar
 
     _P = ParamSpec("_P")
     _R = TypeVar("_R")
 
 __all__ = [
-    "MOST_ENGINES", "CheckedPairs", "EngineCache", "IdleEngines", "ReentrancyGuard", "engines_of",
-    "options_of", "remembered",
+    "MOST_ENGINES", "CheckedPairs", "EngineCache", "IdleEngines", "ReentrancyGuard", "borrowed",
+    "engines_of",    "options_of", "remembered",
 ]  # fmt: skip
 
 #: Combinations of options for which an engine is kept, with what it has learnt of the room that it needs.
@@ -185,3 +186,16 @@ class ReentrancyGuard:
 
     def __exit__(self, *_: object) -> None:
         self.taken = False
+
+
+@contextmanager
+def borrowed(backend: Any, make: type[_R]) -> Iterator[_R]:
+    """A `make` of the backend that no other call has, kept for the next; its device is current meanwhile."""
+    kept = backend.kept.setdefault(make.__name__, [])
+    try:
+        one = kept.pop()
+    except IndexError:
+        one = make(backend)  # type: ignore[call-arg]
+    with backend.current():
+        yield one
+    kept.append(one)

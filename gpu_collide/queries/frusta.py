@@ -8,8 +8,10 @@ import numpy as np
 
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.geometry.arrays.order import order_of, taken
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.pipeline.frusta import FrustumPlaces
+from gpu_collide.queries.engine_cache import borrowed
 from gpu_collide.results.enums import Kind, Status
 
 if TYPE_CHECKING:
@@ -92,8 +94,9 @@ def fields_of_frusta(
         **{name: np.concatenate([told[name], zero]) for name in ("point_a", "point_b", "normal")},
     }  # fmt: skip
     fields["status"] = status[fields["pair"]]
-    order = np.lexsort([fields[x] for x in ("feature_b", "feature_a", "kind", "distance", "pair")])
-    return {name: column[order] for name, column in fields.items()}
+    return taken(
+        fields, order_of(*(fields[x] for x in ("pair", "distance", "kind", "feature_a", "feature_b")))
+    )
 
 
 def _once(told: dict[str, Array]) -> dict[str, Array]:
@@ -112,12 +115,5 @@ def _places(bodies: Bodies, pairs: Array, margin: Array, how: dict[str, Any]) ->
         from gpu_collide.reference.clearance.c04_frusta import frustum_places_reference
 
         return frustum_places_reference(bodies, pairs, margin)
-    kept = where.kept.setdefault("frusta", [])
-    try:
-        places = kept.pop()  # that no other call has
-    except IndexError:
-        places = FrustumPlaces(where)
-    with where.current():
-        found = places.places(bodies, pairs, margin)
-    kept.append(places)
-    return found
+    with borrowed(where, FrustumPlaces) as places:
+        return places.places(bodies, pairs, margin)

@@ -9,6 +9,7 @@ import numpy as np
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.compound import refuse_compounds
 from gpu_collide.pipeline.manifolds import Reducer
+from gpu_collide.queries.engine_cache import borrowed
 from gpu_collide.results.clearance import Clearance
 from gpu_collide.results.manifolds import Manifolds
 from gpu_collide.results.of_bodies import manifolds_of_bodies
@@ -43,15 +44,8 @@ def _columns(contacts: Clearance, bodies: Bodies, most: int) -> dict[str, Array]
         from gpu_collide.reference.clearance.c03_manifolds import manifolds_reference
 
         return manifolds_reference(contacts, bodies, most)
-    kept = where.kept.setdefault("manifolds", [])
-    try:
-        reducer = kept.pop()  # that no other call has
-    except IndexError:
-        reducer = Reducer(where)
-    with where.current():
-        columns = reducer.columns(contacts, bodies, most)
-    kept.append(reducer)
-    return columns
+    with borrowed(where, Reducer) as reducer:
+        return reducer.columns(contacts, bodies, most)
 
 
 Clearance._reduce = staticmethod(manifolds_of)
