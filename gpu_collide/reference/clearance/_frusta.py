@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gpu_collide.backends import sources
-from gpu_collide.reference.narrow_phase.revolved_contacts import Frustum
+from gpu_collide.reference.narrow_phase.revolved_gaps import Frustum
 from gpu_collide.results.enums import Kind
 from gpu_collide.results.manifolds import tangents_of
 

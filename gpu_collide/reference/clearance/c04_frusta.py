@@ -27,7 +27,7 @@ from gpu_collide.reference.clearance._frusta import (
     parallel,
     places_of_two,
 )
-from gpu_collide.reference.narrow_phase.revolved_contacts import Frustum
+from gpu_collide.reference.narrow_phase.revolved_gaps import Frustum
 from gpu_collide.results.enums import Kind
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from gpu_collide.reference.narrow_phase import (
     body_motion,
     distance_contacts,
     revolved_contacts,
+    revolved_gaps,
     s01_screw,
     s02_facing,
     s03_project,
@@ -150,7 +151,7 @@ def _revolved(motion, a, b, mesh_a, mesh_b, distance):
     if ends == (None, None):
         return None
     inside = sum(max(radii) for radii in ends if radii is not None)
-    return revolved_contacts.Revolved(motion, a, b, *ends, distance - inside)
+    return revolved_gaps.Revolved(motion, a, b, *ends, distance - inside)
 
 
 def _resolved(motion, a, b, options, timings, distance):
